@@ -1,0 +1,1 @@
+"""Shapes that other processes, versions and languages read; the lowest floor of the house."""

@@ -1,0 +1,1 @@
+"""Tests of Omni; every requirement has one that carries its id."""
