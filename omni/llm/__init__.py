@@ -1,0 +1,1 @@
+"""Language models behind one interface; so far, whether the configured endpoint answers."""

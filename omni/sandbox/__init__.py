@@ -1,0 +1,1 @@
+"""Isolation of what agents run; so far, which kind this machine can offer."""
