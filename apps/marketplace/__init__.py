@@ -1,0 +1,1 @@
+"""What is SHARED: the highest app floor, above apps.runs."""

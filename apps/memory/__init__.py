@@ -1,0 +1,1 @@
+"""What is REMEMBERED: the floor beside apps.tools, below apps.runs."""

@@ -1,0 +1,1 @@
+"""The registry's pages, one file per noun."""

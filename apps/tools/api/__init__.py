@@ -1,0 +1,1 @@
+"""The tools app's door for programs."""

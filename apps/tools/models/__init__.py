@@ -1,0 +1,5 @@
+"""Rows of the tools app."""
+
+from apps.tools.models.secret import Secret
+
+__all__ = ["Secret"]
