@@ -1,0 +1,1 @@
+"""The runs app's door for programs."""

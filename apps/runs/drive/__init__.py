@@ -1,0 +1,1 @@
+"""Carries out what the engine decides: under a lease, intent first, every result an event."""

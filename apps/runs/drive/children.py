@@ -1,0 +1,68 @@
+"""Child runs: started once by their derived id, bounded in depth and number."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.runs import eventlog, wakeup
+from apps.runs.eventlog import Lease, NewEvent, system
+from apps.runs.models import Run
+from apps.runs.services.runs import MAX_CHILDREN, MAX_DEPTH, pins
+from omni.engine.effects import StartChild
+
+
+@transaction.atomic
+def start_child(run_id: uuid.UUID, effect: StartChild, lease: Lease, actor: str) -> None:
+    """Make the child and tell the parent's log, both or neither."""
+    parent = Run.objects.select_for_update().get(pk=run_id)
+    refusal = _refusal(parent)
+    started = {
+        "child_run_id": effect.child_run_id,
+        "call_id": effect.call_id,
+        "run_kind": effect.run_kind,
+    }
+    events = [system("child_started", started, key=f"child-{effect.call_id}")]
+    if refusal:
+        finished = {
+            "child_run_id": effect.child_run_id,
+            "call_id": effect.call_id,
+            "status": "failed",
+            "result": {"summary": refusal, "artifacts": [], "errors": [refusal]},
+        }
+        events.append(system("child_finished", finished, key=f"child-end-{effect.call_id}"))
+    eventlog.append(run_id, events, actor=actor, lease=lease)
+    if not refusal:
+        _create(parent, effect, actor)
+
+
+def _refusal(parent: Run) -> str:
+    if parent.depth + 1 > MAX_DEPTH:
+        return f"Runs may be nested {MAX_DEPTH} deep."
+    if parent.children.count() >= MAX_CHILDREN:
+        return f"A run may have {MAX_CHILDREN} children."
+    return ""
+
+
+def _create(parent: Run, effect: StartChild, actor: str) -> None:
+    child = Run(
+        pk=uuid.UUID(effect.child_run_id),
+        project_id=parent.project_id,
+        thread_id=parent.thread_id,
+        run_kind=effect.run_kind,
+        created_by_id=parent.created_by_id,
+        parent=parent,
+        depth=parent.depth + 1,
+        due_at=timezone.now(),
+    )
+    child.save(force_insert=True)
+    created = {
+        "run_kind": effect.run_kind,
+        "input": effect.input,
+        "pins": pins(),
+        "parent": {"run_id": str(parent.pk), "call_id": effect.call_id, "depth": child.depth},
+    }
+    eventlog.append(child.pk, [NewEvent("run_created", created, key="created")], actor=actor)
+    wakeup.advance_soon(child.pk)

@@ -1,0 +1,79 @@
+"""Tells listeners what was appended, after it is committed. Nothing depends on it arriving."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+import time
+import uuid
+
+import redis
+import structlog
+from django.conf import settings
+
+from apps.runs.eventlog.envelope import Event
+
+log = structlog.get_logger(__name__)
+CHANNEL = "omni:events"
+SILENCE_SECONDS = 1.0
+WAITING = 10_000
+MOST_AT_ONCE = 100
+# Nobody sees five milliseconds; a driver in a hurry writes several events in them.
+GATHER_SECONDS = 0.005
+
+
+class _Publisher:
+    """Sends from a thread of its own: a driver's next step must not wait for Redis."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._waiting: queue.Queue[list[Event]] = queue.Queue(WAITING)
+        self._client = redis.Redis.from_url(
+            settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1
+        )
+        threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
+
+    def put(self, events: list[Event]) -> None:
+        try:
+            self._waiting.put_nowait(events)
+        except queue.Full:
+            log.warning("publish_skipped", run_id=str(events[0].run_id))
+
+    def _send_all(self) -> None:
+        while True:
+            batches = [self._waiting.get()]
+            time.sleep(GATHER_SECONDS)
+            while len(batches) < MOST_AT_ONCE and not self._waiting.empty():
+                batches.append(self._waiting.get())
+            try:
+                self._send(batches)
+            except Exception as error:  # noqa: BLE001  (the thread outlives whatever happens)
+                log.warning("publish_failed", batches=len(batches), error=type(error).__name__)
+                time.sleep(SILENCE_SECONDS)
+
+    def _send(self, batches: list[list[Event]]) -> None:
+        by_run: dict[uuid.UUID, list[Event]] = {}
+        for events in batches:
+            by_run.setdefault(events[0].run_id, []).extend(events)
+        with self._client.pipeline(transaction=False) as pipe:
+            for run_id, events in by_run.items():
+                message = {"run_id": str(run_id), "events": [event.as_json() for event in events]}
+                pipe.publish(CHANNEL, json.dumps(message))
+            pipe.execute()
+
+
+def publish(events: list[Event]) -> None:
+    """The events themselves, so that most readers need no query; one message per run and moment."""
+    global _publisher
+    if _publisher is None or _publisher.pid != os.getpid():
+        with _starting:
+            if _publisher is None or _publisher.pid != os.getpid():
+                _publisher = _Publisher()
+    _publisher.put(events)
+
+
+_publisher: _Publisher | None = None
+_starting = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_starting=threading.Lock()))

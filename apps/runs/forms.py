@@ -1,0 +1,45 @@
+"""What people fill in about threads, runs and approvals; the services decide what is accepted."""
+
+from __future__ import annotations
+
+from django import forms
+
+# An event holds at most 64 KiB; characters may take four bytes each.
+LONGEST_MESSAGE = 16_000
+
+
+class ThreadForm(forms.Form):
+    title = forms.CharField(
+        max_length=200,
+        help_text="What it is about, such as “Plan the launch”.",
+        widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "off"}),
+    )
+
+
+class MessageForm(forms.Form):
+    """The composer; leading and trailing space of a message is the writer's business."""
+
+    text = forms.CharField(
+        label="Message",
+        max_length=LONGEST_MESSAGE,
+        error_messages={"required": "Write something first."},
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "Write a message"}),
+    )
+
+
+class CancelForm(forms.Form):
+    reason = forms.CharField(
+        max_length=500,
+        required=False,
+        help_text="Kept in the run's log.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class AnswerForm(forms.Form):
+    answer = forms.CharField(max_length=40)
+    reason = forms.CharField(
+        max_length=1000,
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )

@@ -1,0 +1,1 @@
+"""Live streams: what is logged reaches every reader once and in order, whatever fails between."""

@@ -1,0 +1,76 @@
+"""Approvals: asked by a run, answered once by a person, or expired."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from apps.registry.models import User
+from apps.registry.permissions import require
+from apps.registry.roles import Permission
+from apps.runs import eventlog, wakeup
+from apps.runs.eventlog import RunEnded, system
+from apps.runs.models import Approval, Run
+from apps.runs.services.runs import actor_of
+from omni.contracts.errors import Conflict, InvalidInput
+
+
+@transaction.atomic
+def answer_approval(
+    *, actor: User, approval: Approval, answer: str, reason: str = "", as_operator: bool = False
+) -> tuple[Approval, bool]:
+    """The first valid answer wins; a later one is told so. The second value: was this the one?"""
+    require(actor, Permission.APPROVE, approval.run.project, as_operator=as_operator)
+    approval = _locked(approval.pk)
+    if approval.state != Approval.State.PENDING:
+        if approval.state == Approval.State.ANSWERED and (
+            approval.answered_by == actor_of(actor) and approval.answer == answer
+        ):
+            return approval, False
+        raise Conflict(
+            f"This approval is {approval.get_state_display().lower()} already.",
+            data={"state": approval.state, "answer": approval.answer},
+        )
+    if answer not in approval.options:
+        raise InvalidInput.field("answer", f"Answer with one of {', '.join(approval.options)}.")
+    payload: dict[str, Any] = {"approval_id": str(approval.pk), "answer": answer}
+    if reason:
+        payload["reason"] = reason
+    key = f"approval-end-{approval.pk}"
+    eventlog.append(
+        approval.run_id, [system("approval_answered", payload, key=key)], actor=actor_of(actor)
+    )
+    wakeup.advance_soon(approval.run_id)
+    approval.refresh_from_db()
+    return approval, True
+
+
+def expire_approvals() -> int:
+    """Settle what nobody answered in time; the run decides what an expiry means."""
+    due = Approval.objects.filter(state=Approval.State.PENDING, expires_at__lt=Now())
+    return sum(_expire(pk) for pk in list(due.values_list("pk", flat=True)[:500]))
+
+
+@transaction.atomic
+def _expire(approval_id: uuid.UUID) -> bool:
+    approval = _locked(approval_id)
+    if approval.state != Approval.State.PENDING:
+        return False
+    payload = {"approval_id": str(approval.pk), "policy": "deny"}
+    key = f"approval-end-{approval.pk}"
+    try:
+        eventlog.append(approval.run_id, [system("approval_expired", payload, key=key)])
+    except RunEnded:
+        return False
+    wakeup.advance_soon(approval.run_id)
+    return True
+
+
+def _locked(approval_id: uuid.UUID) -> Approval:
+    """The run is locked first, as whoever appends does: two orders would lock each other out."""
+    run_id = Approval.objects.values_list("run_id", flat=True).get(pk=approval_id)
+    Run.objects.select_for_update().get(pk=run_id)
+    return Approval.objects.select_for_update().get(pk=approval_id)

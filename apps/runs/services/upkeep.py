@@ -1,0 +1,20 @@
+"""Removes what has expired: sessions, idempotency keys, workers, attempts, unused bytes."""
+
+from __future__ import annotations
+
+import structlog
+from axes.handlers.proxy import AxesProxyHandler
+
+from apps.registry.services.expiry import remove_expired
+from apps.runs.services.collection import collect_garbage
+from apps.runs.services.workers import forget_old_workers
+
+log = structlog.get_logger(__name__)
+
+
+def clean_up() -> dict[str, int]:
+    removed = remove_expired() | {"workers": forget_old_workers()}
+    removed["artifacts"] = collect_garbage()
+    removed["sign_in_attempts"] = AxesProxyHandler.reset_logs(age_days=90)
+    log.info("cleaned_up", **removed)
+    return removed

@@ -1,0 +1,52 @@
+"""States, durations, sizes and costs in words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+STATUS_WORDS = {
+    "queued": "Queued",
+    "running": "Running",
+    "waiting_permission": "Waiting for approval",
+    "done": "Done",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
+STATUS_TONES = {
+    "running": "accent",
+    "waiting_permission": "warn",
+    "done": "good",
+    "failed": "bad",
+}
+_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+def milliseconds(number: int) -> str:
+    return f"{number:,} ms" if number < 1000 else seconds(number / 1000)
+
+
+def seconds(number: float) -> str:
+    if number < 10:
+        return f"{number:.1f} s"
+    if number < 60:
+        return f"{number:.0f} s"
+    minutes, rest = divmod(round(number), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def between(start: datetime, end: datetime) -> str:
+    return seconds(max((end - start).total_seconds(), 0))
+
+
+def bytes_in_words(size: int) -> str:
+    number, unit = float(size), 0
+    while number >= 1000 and unit < len(_UNITS) - 1:
+        number, unit = number / 1000, unit + 1
+    return f"{number:,.0f} {_UNITS[unit]}" if unit == 0 else f"{number:,.1f} {_UNITS[unit]}"
+
+
+def costs(by_currency: dict[str, str]) -> str:
+    """Such as “0.0021 USD”; empty when nothing has a price."""
+    shown = (f"{amount} {currency}" for currency, amount in sorted(by_currency.items()))
+    return " + ".join(shown)

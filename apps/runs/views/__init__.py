@@ -1,0 +1,1 @@
+"""The pages of runs, one file per noun."""

@@ -1,0 +1,1 @@
+"""Faults on purpose: each scenario proves that the fault happened and that nothing was lost."""
