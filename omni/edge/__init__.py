@@ -1,0 +1,1 @@
+"""What every request passes: limits, ids, headers, clean errors, health and metrics."""

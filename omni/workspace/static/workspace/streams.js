@@ -1,0 +1,59 @@
+// Parts of a page with data-stream="/address" are told “news” when that stream says something.
+// A tab that nobody sees holds no connection: browsers allow only a few to one server.
+
+const NAMES = ["snapshot", "run", "approval"];
+const GATHER = 300;
+const AGAIN = 15000;
+const open = new Map();
+
+const parts = () => [...document.querySelectorAll("[data-stream]")];
+
+function tell(url) {
+  for (const part of parts()) {
+    if (part.dataset.stream === url) window.htmx.trigger(part, "news");
+  }
+}
+
+function start(url) {
+  const stream = { source: new EventSource(url), timer: 0, isFirst: true };
+  const hear = () => {
+    // The first snapshot says what the page shows already, unless it was away for a while.
+    if (stream.isFirst && !stream.wasAway) { stream.isFirst = false; return; }
+    stream.isFirst = false;
+    clearTimeout(stream.timer);
+    stream.timer = setTimeout(() => tell(url), GATHER);
+  };
+  stream.wasAway = away.delete(url);
+  for (const name of NAMES) stream.source.addEventListener(name, hear);
+  stream.source.addEventListener("revoked", () => close(url));
+  stream.source.addEventListener("error", () => {
+    if (stream.source.readyState !== EventSource.CLOSED) return;
+    close(url);
+    setTimeout(arrange, AGAIN);
+  });
+  open.set(url, stream);
+}
+
+const away = new Set();
+
+function close(url) {
+  const stream = open.get(url);
+  if (!stream) return;
+  clearTimeout(stream.timer);
+  stream.source.close();
+  open.delete(url);
+  away.add(url);
+}
+
+function arrange() {
+  const wanted = new Set(document.hidden ? [] : parts().map((part) => part.dataset.stream));
+  for (const url of [...open.keys()]) if (!wanted.has(url)) close(url);
+  for (const url of wanted) if (!open.has(url)) start(url);
+}
+
+document.addEventListener("visibilitychange", arrange);
+document.addEventListener("htmx:afterSettle", arrange);
+document.addEventListener("htmx:historyRestore", arrange);
+addEventListener("pagehide", () => [...open.keys()].forEach(close));
+addEventListener("pageshow", arrange);
+arrange();
