@@ -1,0 +1,193 @@
+"""A platform with at least one row of everything, some of which must never be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.utils import timezone
+
+SECRET_VALUE = "s3cret-value-never-shown"
+TYPED_PASSWORD = "typed into the wrong field"
+SEALED_ANSWER = b"sealed-answer-never-shown"
+
+
+@pytest.fixture
+def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
+    """Makes row number `n` of a model, by label."""
+    from axes.models import AccessAttempt, AccessLog
+    from django.contrib.auth.models import Group
+    from django_celery_beat import models as beat
+
+    from apps.registry.models import IdempotencyRecord, Scope, User
+    from apps.registry.services.members import set_member_roles
+    from apps.registry.services.projects import create_project
+    from apps.registry.services.tokens import create_token
+    from apps.registry.sessions import SessionStore
+    from apps.runs import eventlog
+    from apps.runs.eventlog.project import rebuild
+    from apps.runs.models import Approval, Projection, Worker
+    from apps.runs.services.artifacts import store_artifact
+    from apps.runs.services.runs import create_run, create_thread
+    from apps.tools.services.secrets import set_secret
+
+    def person(n: int) -> Any:
+        return User.objects.create_user(f"person{n}@example.org", name=f"Person {n}")
+
+    def member(n: int) -> Any:
+        owner = person(n)
+        project = create_project(actor=owner, name=f"Project {n}")
+        other = User.objects.create_user(f"member{n}@example.org")
+        set_member_roles(actor=owner, project=project, user=other, roles={"viewer", "approver"})
+        return project
+
+    def token(n: int) -> Any:
+        return create_token(user=person(n), name=f"Token {n}", scopes={Scope.READ})
+
+    def session(n: int) -> Any:
+        store = SessionStore()
+        store["_auth_user_id"] = str(person(n).pk)
+        store.create()
+        return store
+
+    def answer(n: int) -> Any:
+        return IdempotencyRecord.objects.create(
+            user=person(n), key=f"key-{n}", request_hash="0" * 64, status=201, body=SEALED_ANSWER
+        )
+
+    def secret(n: int) -> Any:
+        project = member(n)
+        owner = project.created_by
+        return set_secret(actor=owner, project=project, name=f"name{n}", value=SECRET_VALUE)[0]
+
+    def thread(n: int) -> Any:
+        project = member(n)
+        return create_thread(actor=project.created_by, project=project, title=f"Thread {n}")
+
+    def run(n: int) -> Any:
+        within = thread(n)
+        return create_run(
+            actor=within.created_by, thread=within, run_kind="script", input={"steps": 1}
+        )
+
+    def approval(n: int) -> Any:
+        asks = run(n)
+        payload = {"approval_id": str(asks.pk), "title": f"Question {n}?", "options": ["yes", "no"]}
+        eventlog.append(asks.pk, [eventlog.system("approval_requested", payload)])
+        return Approval.objects.get(run=asks)
+
+    def artifact(n: int) -> Any:
+        return store_artifact(run(n).pk, f"file {n}".encode(), media_type="text/plain", name="f")
+
+    def projection(n: int) -> Any:
+        kept = run(n)
+        rebuild(kept.pk)
+        return Projection.objects.get(pk=kept.pk)
+
+    def worker(n: int) -> Any:
+        now = timezone.now()
+        return Worker.objects.create(
+            kind="worker",
+            node_id=f"node{n}",
+            pid=n + 1,
+            queues=["omni"],
+            started_at=now,
+            seen_at=now,
+        )
+
+    def access(model: Any, **fields: Any) -> Callable[[int], Any]:
+        def make(n: int) -> Any:
+            address = f"10.0.{n // 250}.{n % 250 + 1}"
+            base = {"user_agent": f"Browser {n}", "ip_address": address, "path_info": "/login"}
+            name = TYPED_PASSWORD if n % 2 else f"person{n}@example.org"
+            return model.objects.create(username=name, http_accept="*/*", **base, **fields)
+
+        return make
+
+    def interval(n: int) -> Any:
+        return beat.IntervalSchedule.objects.create(every=n + 2, period="hours")
+
+    def crontab(n: int) -> Any:
+        return beat.CrontabSchedule.objects.create(minute=str(n % 60), hour=str(n // 60 % 24))
+
+    def task(n: int) -> Any:
+        return beat.PeriodicTask.objects.create(
+            name=f"Task {n}", task="apps.runs.tasks.clean_up", interval=interval(n)
+        )
+
+    return {
+        "auth.group": lambda n: Group.objects.create(name=f"Group {n}"),
+        "registry.user": person,
+        "registry.project": member,
+        "registry.membership": member,
+        "registry.projectuserobjectpermission": member,
+        "registry.apitoken": token,
+        "registry.session": session,
+        "registry.idempotencyrecord": answer,
+        "registry.auditentry": member,
+        "tools.secret": secret,
+        "runs.thread": thread,
+        "runs.run": run,
+        "runs.approval": approval,
+        "runs.artifact": artifact,
+        "runs.artifactuse": artifact,
+        "runs.projection": projection,
+        "runs.worker": worker,
+        "axes.accessattempt": access(
+            AccessAttempt, get_data="", post_data="password=x", failures_since_start=9
+        ),
+        "axes.accesslog": access(AccessLog),
+        "django_celery_beat.intervalschedule": interval,
+        "django_celery_beat.crontabschedule": crontab,
+        "django_celery_beat.clockedschedule": lambda n: beat.ClockedSchedule.objects.create(
+            clocked_time=datetime(2030, 1, 1, tzinfo=UTC) + timedelta(hours=n)
+        ),
+        "django_celery_beat.solarschedule": lambda n: beat.SolarSchedule.objects.create(
+            event="sunrise", latitude=n % 90, longitude=n / 20
+        ),
+        "django_celery_beat.periodictask": task,
+    }
+
+
+@pytest.fixture
+def furnished(make_rows: dict[str, Callable[[int], Any]]) -> SimpleNamespace:
+    """One row of every model, two where an odd one differs."""
+    made = SimpleNamespace(rows={})
+    for position, (label, make) in enumerate(make_rows.items()):
+        made.rows[label] = [make(100 + 2 * position), make(101 + 2 * position)]
+    return made
+
+
+@pytest.fixture
+def console(administrator: Any, client: Client) -> Client:
+    """A browser in which an administrator is signed in."""
+    client.force_login(administrator)
+    return client
+
+
+@pytest.fixture
+def make_staff(make_user: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator with exactly these model permissions, such as `registry.view_user`."""
+
+    def make(email: str, *permissions: str) -> Any:
+        staff = make_user(email, is_staff=True)
+        for name in permissions:
+            app, codename = name.split(".")
+            found = Permission.objects.get(content_type__app_label=app, codename=codename)
+            staff.user_permissions.add(found)
+        return staff
+
+    return make
+
+
+@pytest.fixture
+def onlooker(make_staff: Callable[..., Any]) -> Any:
+    """An operator who may view everything and change nothing."""
+    staff = make_staff("looks@example.org")
+    staff.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    return staff

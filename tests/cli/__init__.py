@@ -1,0 +1,1 @@
+"""`omni` as people and scripts use it."""

@@ -1,0 +1,52 @@
+"""What the browser tests find: a migrated database with a few people and two projects."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import django
+from django.core.management import call_command
+
+PASSWORD = "correct-horse-9"
+PEOPLE: dict[str, dict[str, Any]] = {
+    "ada": {"email": "ada@example.org", "name": "Ada Lovelace", "is_staff": True},
+    "alan": {"email": "alan@example.org", "name": "Alan Turing"},
+    "eve": {"email": "eve@example.org", "name": "Eve"},
+    "grace": {
+        "email": "grace@example.org",
+        "name": "Grace Hopper",
+        "is_staff": True,
+        "is_superuser": True,
+    },
+}
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+    django.setup()
+    call_command("migrate", verbosity=0)
+    _people_and_projects()
+
+
+def _people_and_projects() -> None:
+    from apps.registry.models import User
+    from apps.registry.roles import Role
+    from apps.registry.services.members import set_member_roles
+    from apps.registry.services.projects import create_project
+    from apps.runs.models import Worker
+    from apps.runs.services.workers import start_worker
+    from apps.tools.services.secrets import set_secret
+
+    people = {
+        name: User.objects.create_user(password=PASSWORD, **about) for name, about in PEOPLE.items()
+    }
+    apollo = create_project(actor=people["ada"], name="Apollo", description="A first project.")
+    set_member_roles(actor=people["ada"], project=apollo, user=people["alan"], roles={Role.VIEWER})
+    set_secret(actor=people["ada"], project=apollo, name="API_KEY", value="sesame-open-4711")
+    create_project(actor=people["eve"], name="Elsewhere")
+    start_worker(kind=Worker.Kind.WORKER, pid=4711, queues=["omni"])
+
+
+if __name__ == "__main__":
+    main()
