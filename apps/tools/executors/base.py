@@ -1,0 +1,83 @@
+"""What every executor takes, gives back and may raise; none of them knows of policy."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from omni.contracts.errors import ErrorCategory, OmniError
+from omni.contracts.ports import RunContext
+from omni.contracts.types.shapes import ToolErrorCategory
+from omni.contracts.types.tool_manifest import ToolManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One authorised call: its input is valid, the policy has decided, the intent is recorded."""
+
+    call_id: str
+    manifest: ToolManifest
+    arguments: Mapping[str, Any]
+    project_id: uuid.UUID
+    run: RunContext
+    workspace: Path
+    """The run's workspace root; paths of arguments are relative to it."""
+    secret: Callable[[str], str]
+    """From a reference to its value, for the last step before it is needed; never kept."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that were approved for this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProducedFile:
+    """A file that a call made; it becomes an artifact of the run."""
+
+    name: str
+    data: bytes
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call gave; `output` is checked against the manifest by whoever called."""
+
+    output: Any
+    files: tuple[ProducedFile, ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+    """Measurements for programs, such as the sandbox's."""
+
+
+class ToolError(OmniError):
+    """A call that gave no result; `kind` is the category of the `tool_error` event."""
+
+    def __init__(
+        self,
+        kind: ToolErrorCategory,
+        message: str,
+        *,
+        remedy: str = "",
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, category=ErrorCategory.INVALID, remedy=remedy, data=data)
+        self.kind = kind
+
+
+class Executor(Protocol):
+    """One way to carry out calls."""
+
+    @property
+    def kind(self) -> str:
+        """As manifests name it: `inproc_safe`, `sandbox_job`, `mcp_remote`, `openapi_proxy`."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Recorded with each call."""
+        ...
+
+    def execute(self, call: Call) -> Outcome:
+        """Carry it out, or raise ToolError; stop soon after `call.run.cancelled()`."""
+        ...
