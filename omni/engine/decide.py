@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 from omni.engine.effects import CallTool, Effect, Finish, SettleUnknown, Wait
 from omni.engine.lifecycle import Status
+from omni.engine.plan import check_plan, decide_plan
 from omni.engine.script import decide_script
 from omni.engine.state import RunState
 from omni.engine.talk import decide_echo
 
 Decider = Callable[[uuid.UUID, RunState], Effect]
 
-DECIDERS: dict[str, Decider] = {"echo": decide_echo, "script": decide_script}
+DECIDERS: dict[str, Decider] = {"echo": decide_echo, "plan": decide_plan, "script": decide_script}
+CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {"plan": check_plan}
+"""What refuses an input before a run is made."""
 
 
 def decide(run_id: uuid.UUID, state: RunState) -> Effect | None:
@@ -42,6 +46,13 @@ def _recover(state: RunState) -> Effect | None:
     """A recorded call without an outcome means that a worker died in the middle of it."""
     for call_id, call in state.pending_calls.items():
         if call["effect"] == "tool" and call["idempotent"]:
-            return CallTool(call_id, call["tool"], call["arguments"], True, repeat=True)
+            return CallTool(
+                call_id,
+                call["tool"],
+                call["arguments"],
+                idempotent=True,
+                repeat=True,
+                version=call["version"],
+            )
         return SettleUnknown(call_id, call["effect"])
     return None

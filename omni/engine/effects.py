@@ -26,13 +26,18 @@ class CallModel:
 
 @dataclass(frozen=True, slots=True)
 class CallTool:
-    """`repeat` marks a call whose intent is recorded already: same id, no new `tool_call`."""
+    """`repeat` marks a call whose intent is recorded already: same id, no new `tool_call`.
+
+    Whether a call may be repeated says the tool's manifest; `idempotent` only passes it on.
+    """
 
     call_id: str
     tool: str
     arguments: dict[str, Any]
-    idempotent: bool
+    idempotent: bool = False
     repeat: bool = False
+    version: str | None = None
+    plan_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,21 @@ class Usage:
     tool_calls: int = 0
 
 
+SHAPE = 2
+"""Grows when folding changes; a kept state of another shape is folded anew."""
+
+
 @dataclass(slots=True)
 class RunState:
     """The folded history of one run."""
 
+    shape: int = SHAPE
     run_kind: str = ""
     input: dict[str, Any] = field(default_factory=dict)
+    mode: str = "normal"
+    pinned_tools: dict[str, dict[str, str]] = field(default_factory=dict)
+    grants: list[dict[str, Any]] = field(default_factory=list)
+    calls_by_tool: dict[str, int] = field(default_factory=dict)
     status: str = Status.QUEUED.value
     reason: str = ""
     last_seq: int = 0
@@ -103,6 +112,8 @@ def fold(events: Iterable[HistoryEvent], state: RunState | None = None) -> RunSt
 def _run_created(state: RunState, payload: dict[str, Any]) -> None:
     state.run_kind = payload["run_kind"]
     state.input = payload["input"]
+    state.mode = payload.get("mode", "normal")
+    state.pinned_tools = payload["pins"].get("tools", {})
 
 
 def _state_changed(state: RunState, payload: dict[str, Any]) -> None:
@@ -135,9 +146,11 @@ def _assistant_message(state: RunState, payload: dict[str, Any]) -> None:
 
 def _tool_call(state: RunState, payload: dict[str, Any]) -> None:
     state.usage.tool_calls += 1
+    state.calls_by_tool[payload["tool"]] = state.calls_by_tool.get(payload["tool"], 0) + 1
     state.pending_calls[payload["call_id"]] = {
         "effect": "tool",
         "tool": payload["tool"],
+        "version": payload["version"],
         "arguments": payload["arguments"],
         "idempotent": payload["idempotent"],
     }
@@ -192,11 +205,15 @@ def _approval_requested(state: RunState, payload: dict[str, Any]) -> None:
     state.pending_approvals[payload["approval_id"]] = {
         "title": payload["title"],
         "expires_at": payload.get("expires_at"),
+        "grant": payload.get("detail", {}).get("grant"),
+        "on_expiry": payload.get("on_expiry", "deny"),
     }
 
 
 def _approval_answered(state: RunState, payload: dict[str, Any]) -> None:
-    state.pending_approvals.pop(payload["approval_id"], None)
+    asked = state.pending_approvals.pop(payload["approval_id"], None) or {}
+    if payload.get("scope") == "run" and asked.get("grant"):
+        state.grants.append({**asked["grant"], "approval_id": payload["approval_id"]})
     state.settled_approvals[payload["approval_id"]] = payload["answer"]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from apps.runs import eventlog
 from apps.runs.drive.ports import Ports, ScriptedModel
+from tests.permitted import Permitted
 
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
@@ -48,7 +49,7 @@ class Fault:
         eventlog.append = append  # type: ignore[assignment]
 
 
-class _Tools:
+class _Tools(Permitted):
     """Each call that really takes place leaves one line in a file, in one write."""
 
     def __init__(self, fault: Fault) -> None:

@@ -24,6 +24,7 @@ from apps.runs.services.runs import append_user_message, cancel_run, create_run
 from apps.runs.services.settle import settle_ended
 from omni.contracts.canonical import canonical
 from omni.engine.effects import Finish
+from tests.permitted import Permitted
 
 MakeRun = Callable[..., Run]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -128,7 +129,7 @@ def test_what_a_tool_did_before_a_cancel_is_recorded(make_run: MakeRun, user: Us
     run = make_run(actions=[{"do": "tool", "tool": "a"}, {"do": "tool", "tool": "b"}])
     calls: list[str] = []
 
-    class Cancelling:
+    class Cancelling(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
             calls.append(tool)
             cancel_run(actor=user, run=run)
@@ -171,7 +172,7 @@ def test_a_call_that_kills_every_worker_ends_the_run(make_run: MakeRun) -> None:
     run = make_run(actions=[{"do": "tool", "tool": "poison", "idempotent": True}])
     deaths: list[str] = []
 
-    class Poison:
+    class Poison(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
             deaths.append(call_id)
             raise _Died
@@ -240,7 +241,7 @@ def test_an_output_that_does_not_fit_is_settled_once(make_run: MakeRun, output: 
         deep = [deep]
     values = {"large": "x" * 200_000, "deep": deep, "nan": float("nan"), "object": object()}
 
-    class Tool:
+    class Tool(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
             calls.append(call_id)
             return values[output]
@@ -260,7 +261,7 @@ def test_a_lost_connection_does_not_lose_the_result_of_a_call(make_run: MakeRun)
     """The database drops the driver in the middle of a call; the result is written all the same."""
     calls: list[str] = []
 
-    class Tool:
+    class Tool(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
             calls.append(call_id)
             with pytest.raises(OperationalError), connection.cursor() as cursor:
@@ -296,7 +297,7 @@ def test_an_append_whose_answer_was_lost_is_looked_up_before_it_is_repeated(
         {"do": "step"}, {"do": "tool", "tool": "t"}, {"do": "ask", "title": "Go?"}])  # fmt: skip
     monkeypatch.setattr(module, "_call", answer_lost)
 
-    class Tool:
+    class Tool(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
             return None
 

@@ -24,12 +24,13 @@ from apps.runs.services.runs import cancel_run, retry_run
 from apps.runs.services.sweep import sweep
 from omni.contracts.errors import Conflict
 from omni.contracts.ports import RunContext
+from tests.permitted import Permitted
 
 MakeRun = Callable[..., Run]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Counter:
+class Counter(Permitted):
     """A tool that counts how often it really ran."""
 
     def __init__(self) -> None:

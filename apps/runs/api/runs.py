@@ -27,6 +27,14 @@ STATUSES = [each.value for each in Status]
 @extend_schema_serializer(
     examples=[
         OpenApiExample("A question", {"run_kind": "echo", "text": "Hello."}, request_only=True),
+        OpenApiExample(
+            "Tool calls",
+            {
+                "run_kind": "plan",
+                "input": {"steps": [{"tool": "filesystem.list", "arguments": {"depth": 3}}]},
+            },
+            request_only=True,
+        ),
         OpenApiExample("Steps", {"run_kind": "script", "input": {"steps": 3}}, request_only=True),
     ]
 )
@@ -38,6 +46,11 @@ class NewRun(Body):
         allow_blank=True,
         trim_whitespace=False,
         help_text="The first message to it.",
+    )
+    mode = Choice(
+        required=False,
+        choices=["normal", "analysis_only", "dry_run"],
+        help_text="`analysis_only` refuses what would change something, `dry_run` simulates it.",
     )
     run_id = serializers.UUIDField(
         required=False, help_text="Its id, if you choose it; given twice, one run is made."

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from apps.runs.drive.pulse import Pulse
 from apps.runs.drive.writer import Writer
 from apps.runs.eventlog import Event, NewEvent, Sealed
-from apps.runs.services.artifacts import store_artifact
+from apps.runs.eventlog.envelope import stamp
+from apps.runs.selectors.artifacts import project_artifact
+from apps.runs.services.artifacts import TooLarge, open_artifact, store_artifact
 
 GATHER_SECONDS = 0.05
+MAX_SECONDS = 10 * 366 * 86400.0
 
 
 class DriveContext:
@@ -35,6 +38,10 @@ class DriveContext:
 
     def now(self) -> datetime:
         return self._writer.now()
+
+    def after(self, seconds: float) -> str:
+        """A moment from now, as events name it."""
+        return stamp(self.now() + timedelta(seconds=min(seconds, MAX_SECONDS)))
 
     def seal(self, event: NewEvent) -> Sealed:
         return self._writer.seal(event)
@@ -71,3 +78,10 @@ class DriveContext:
             actor=self._writer.actor,
         )
         return artifact.sha256
+
+    def get_artifact(self, sha256: str, *, max_bytes: int) -> bytes:
+        artifact = project_artifact(self.run_id, sha256)
+        if artifact.size > max_bytes:
+            raise TooLarge(f"The artifact has {artifact.size} bytes; {max_bytes} are allowed here.")
+        with open_artifact(sha256) as stream:
+            return stream.read()

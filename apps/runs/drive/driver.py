@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from apps.runs.drive import tools
 from apps.runs.drive.children import start_child
 from apps.runs.drive.context import DriveContext
 from apps.runs.drive.perform import Stopped, intent_of, perform
@@ -29,8 +30,9 @@ from apps.runs.eventlog.project import load_state, save_projection
 from apps.runs.services.leases import MAX_ATTEMPTS, Claim, release_lease, take_lease
 from apps.runs.services.settle import settle_ended
 from omni.contracts.errors import InvalidInput
+from omni.contracts.ports import RunFacts
 from omni.engine.decide import decide
-from omni.engine.effects import Effect, Finish, StartChild, Wait
+from omni.engine.effects import CallTool, Effect, Finish, StartChild, Wait
 from omni.engine.lifecycle import Status
 from omni.engine.state import RunState, fold
 
@@ -72,6 +74,7 @@ class Driver:
         self.ports = ports
         self.writer = Writer(run_id, claim, f"worker:{worker_id}")
         self.state = RunState()
+        self._facts: RunFacts | None = None
         self._held: list[Sealed] = []
 
     def drive(self) -> str:
@@ -115,8 +118,28 @@ class Driver:
             start_child(self.run_id, effect, self.writer.lease, self.writer.actor)
             self._read()
             return ""
-        self._carry_out(effect, context)
+        if isinstance(effect, CallTool):
+            self._call_tool(effect, context)
+        else:
+            self._carry_out(effect, context)
         return ""
+
+    def _call_tool(self, effect: CallTool, context: DriveContext) -> None:
+        """Decided first; the intent is recorded with the decision, then the call is made."""
+        if self._facts is None:
+            self._facts = tools.facts_of(self.run_id)
+        request = tools.request_of(effect, self.state, self._facts)
+        verdict = tools.prepare(self.ports.tools, request, context)
+        if verdict.question is not None and not effect.repeat:
+            self._commit(tools.asked(verdict, request, context))
+        elif verdict.refusal is not None or verdict.question is not None:
+            self._commit(tools.refused(verdict, request, effect))
+        else:
+            self._commit([] if effect.repeat else tools.intent(verdict, request, effect.plan_step))
+            self.writer.confirm()
+            results = tools.carry_out(self.ports.tools, verdict, request, context)
+            self._absorb(context)
+            self._hold(results)
 
     def _carry_out(self, effect: Effect, context: DriveContext) -> None:
         intent = intent_of(effect)

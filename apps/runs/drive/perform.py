@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import structlog
 from django.db import Error
 
 from apps.runs.drive.context import DriveContext
+from apps.runs.drive.outcome import failure
 from apps.runs.drive.ports import Ports
 from apps.runs.eventlog import Fenced, NewEvent, RunCancelling, RunEnded, Sealed, system
-from apps.runs.eventlog.envelope import stamp
-from omni.contracts.canonical import canonical
-from omni.contracts.errors import ErrorCategory, InvalidInput, OmniError
-from omni.engine.effects import Ask, CallModel, CallTool, RunStep, SetTimer, SettleUnknown
+from omni.contracts.errors import ErrorCategory, OmniError
+from omni.engine.effects import Ask, CallModel, RunStep, SetTimer, SettleUnknown
 
 log = structlog.get_logger(__name__)
 
@@ -28,11 +26,6 @@ MODEL_ERRORS = {
     ErrorCategory.RATE_LIMITED: "rate_limited",
     ErrorCategory.INVALID: "invalid_request",
 }
-TOOL_ERRORS = {
-    ErrorCategory.PERMISSION_DENIED: "permission_denied",
-    ErrorCategory.MISCONFIGURED: "misconfigured",
-}
-MAX_SECONDS = 10 * 366 * 86400.0
 Results = list[NewEvent | Sealed]
 
 
@@ -42,15 +35,6 @@ class Stopped(Exception):
 
 def intent_of(effect: Any) -> list[NewEvent]:
     """What must be in the log before the effect starts."""
-    if isinstance(effect, CallTool) and not effect.repeat:
-        call = {
-            "call_id": effect.call_id,
-            "tool": effect.tool,
-            "version": "0.0.0",
-            "arguments": effect.arguments,
-            "idempotent": effect.idempotent,
-        }
-        return [NewEvent("tool_call", call, key=f"call-{effect.call_id}")]
     if isinstance(effect, CallModel):
         call = {"call_id": effect.call_id, "provider": "scripted", "model": effect.model}
         return [system("model_call", call, key=f"call-{effect.call_id}")]
@@ -69,67 +53,6 @@ def _step(effect: RunStep, context: DriveContext, ports: Ports) -> Results:
     return [system("step_finished", payload, key=f"step-{effect.step}")]
 
 
-def _tool(effect: CallTool, context: DriveContext, ports: Ports) -> Results:
-    start = time.monotonic()
-    payload: dict[str, Any] = {"call_id": effect.call_id}
-    try:
-        payload["output"] = ports.tools.call(effect.tool, effect.arguments, effect.call_id, context)
-    except LOST_HOLD:
-        raise
-    except Exception as error:  # noqa: BLE001  (a tool's failure is an event, never a dead run)
-        log.warning("tool_failed", tool=effect.tool, error=type(error).__name__)
-        payload |= _failure(error, TOOL_ERRORS, "tool_failed")
-    payload["duration_ms"] = int((time.monotonic() - start) * 1000)
-    return [_settled_tool(payload, f"settled-{effect.call_id}", context)]
-
-
-def _settled_tool(payload: dict[str, Any], key: str, context: DriveContext) -> Sealed:
-    """A large output moves into an artifact; what cannot be recorded at all is an error."""
-    try:
-        if "category" in payload:
-            return context.seal(NewEvent("tool_error", payload, key=key))
-        try:
-            return context.seal(NewEvent("tool_result", payload, key=key))
-        except InvalidInput as error:
-            if error.category is not ErrorCategory.TOO_LARGE:
-                raise
-        return context.seal(NewEvent("tool_result", _as_artifact(payload, context), key=key))
-    except LOST_HOLD:
-        raise
-    except OmniError as error:
-        failed = {name: payload[name] for name in ("call_id", "duration_ms")}
-        failed |= {"category": "invalid_output", "message": error.message[:2000]}
-        return context.seal(NewEvent("tool_error", failed, key=key))
-
-
-def _as_artifact(payload: dict[str, Any], context: DriveContext) -> dict[str, Any]:
-    body = canonical(payload["output"])
-    name = f"{payload['call_id']}.json"
-    sha256 = context.put_artifact(body, media_type="application/json", name=name)
-    reference = {
-        "sha256": sha256,
-        "size": len(body),
-        "media_type": "application/json",
-        "name": name,
-    }
-    return {**payload, "output": {"artifact": sha256}, "artifacts": [reference]}
-
-
-def _failure(
-    error: Exception, categories: dict[ErrorCategory, str], otherwise: str
-) -> dict[str, str]:
-    if isinstance(error, OmniError):
-        category, message = categories.get(error.category, otherwise), str(error)
-    else:
-        category, message = otherwise, f"{type(error).__name__}: {error}"
-    return {"category": category, "message": _storable(message)[:2000]}
-
-
-def _storable(text: str) -> str:
-    """Messages of others may hold anything; NUL and half characters cannot be stored."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
 def _model(effect: CallModel, context: DriveContext, ports: Ports) -> Results:
     start = time.monotonic()
     pieces: list[str] = []
@@ -145,7 +68,11 @@ def _model(effect: CallModel, context: DriveContext, ports: Ports) -> Results:
         raise
     except Exception as error:  # noqa: BLE001  (a provider's failure is an event, never a dead run)
         log.warning("model_failed", model=effect.model, error=type(error).__name__)
-        failed = {"call_id": effect.call_id, **_failure(error, MODEL_ERRORS, "unavailable")}
+        failed = {
+            "call_id": effect.call_id,
+            "category": _model_category(error),
+            **failure(error),
+        }
         return [system("model_error", failed, key=f"settled-{effect.call_id}")]
     text = "".join(pieces)
     result = {
@@ -165,6 +92,12 @@ def _model(effect: CallModel, context: DriveContext, ports: Ports) -> Results:
         system("model_result", result, key=f"settled-{effect.call_id}"),
         NewEvent("assistant_message", message, key=f"message-{effect.message_id}"),
     ]
+
+
+def _model_category(error: Exception) -> str:
+    if isinstance(error, OmniError):
+        return MODEL_ERRORS.get(error.category, "unavailable")
+    return "unavailable"
 
 
 def _unknown(effect: SettleUnknown, context: DriveContext, ports: Ports) -> Results:
@@ -188,7 +121,7 @@ def _ask(effect: Ask, context: DriveContext, ports: Ports) -> Results:
     if effect.detail:
         payload["detail"] = effect.detail
     if effect.seconds is not None:
-        payload["expires_at"] = _in(effect.seconds, context)
+        payload["expires_at"] = context.after(effect.seconds)
     return [
         system("approval_requested", payload, key=f"approval-{effect.approval_id}"),
         system("state_changed", {"from": "running", "to": "waiting_permission"}),
@@ -196,17 +129,12 @@ def _ask(effect: Ask, context: DriveContext, ports: Ports) -> Results:
 
 
 def _timer(effect: SetTimer, context: DriveContext, ports: Ports) -> Results:
-    payload = {"timer_id": effect.timer_id, "due_at": _in(effect.seconds, context)}
+    payload = {"timer_id": effect.timer_id, "due_at": context.after(effect.seconds)}
     return [system("timer_set", payload, key=f"timer-{effect.timer_id}")]
-
-
-def _in(seconds: float, context: DriveContext) -> str:
-    return stamp(context.now() + timedelta(seconds=min(seconds, MAX_SECONDS)))
 
 
 _PERFORM: dict[type, Callable[[Any, DriveContext, Ports], Results]] = {
     RunStep: _step,
-    CallTool: _tool,
     CallModel: _model,
     SettleUnknown: _unknown,
     Ask: _ask,

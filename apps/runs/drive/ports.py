@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from omni.contracts.errors import ConfigError
+from apps.tools.invoke import Invoker
 from omni.contracts.ports import ModelPort, RunContext, ToolPort
 
 
@@ -31,19 +31,12 @@ class ScriptedModel:
         }
 
 
-class NoTools:
-    """Until tools are installed, every call is refused with the reason."""
-
-    def call(self, tool: str, arguments: dict[str, Any], call_id: str, context: RunContext) -> Any:
-        raise ConfigError(f"There is no tool named {tool}.")
-
-
 @dataclass
 class Ports:
     """What a driver reaches the world through."""
 
     model: ModelPort = field(default_factory=ScriptedModel)
-    tools: ToolPort = field(default_factory=NoTools)
+    tools: ToolPort = field(default_factory=Invoker)
 
 
 _plugged = Ports()

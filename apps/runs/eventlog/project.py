@@ -9,7 +9,7 @@ from django.db import connection
 from apps.runs.eventlog.read import read_all
 from apps.runs.models.projection import Projection
 from omni.contracts.canonical import canonical
-from omni.engine.state import RunState, fold
+from omni.engine.state import SHAPE, RunState, fold
 
 
 def load_state(run_id: uuid.UUID) -> RunState:
@@ -19,7 +19,9 @@ def load_state(run_id: uuid.UUID) -> RunState:
 
 
 def _brought_up(run_id: uuid.UUID, kept: Projection) -> RunState:
-    """Unless something below was erased since: then what is kept says too much."""
+    """Unless something below was erased since, or folding itself has changed."""
+    if kept.state.get("shape") != SHAPE:
+        return fold_from_scratch(run_id)
     later = list(read_all(run_id, after=kept.upto_seq))
     if any(event.name == "payload_erased" for event in later):
         return fold_from_scratch(run_id)

@@ -7,7 +7,7 @@ import uuid
 from django.db.models import QuerySet
 
 from apps.registry.models import User
-from apps.runs.models import ArtifactUse, Run
+from apps.runs.models import Artifact, ArtifactUse, Run
 from apps.runs.selectors.runs import visible_runs
 from omni.contracts.errors import NotFound
 
@@ -25,3 +25,12 @@ def use_of_artifact(user: User, sha256: str, run_id: uuid.UUID) -> ArtifactUse:
     if use is None:
         raise NotFound("There is no such artifact in this run.")
     return use
+
+
+def project_artifact(run_id: uuid.UUID, sha256: str) -> Artifact:
+    """For the run itself: what any run of its project refers to, and nothing else."""
+    project = Run.objects.values("project").filter(pk=run_id)
+    use = ArtifactUse.objects.filter(artifact=sha256, run__project__in=project).first()
+    if use is None:
+        raise NotFound("There is no such artifact in this project.")
+    return use.artifact

@@ -17,7 +17,7 @@ from apps.runs.eventlog import NewEvent, system
 from apps.runs.models import Run, Thread
 from omni import __version__
 from omni.contracts.errors import Conflict, InvalidInput, NotFound
-from omni.engine.decide import DECIDERS
+from omni.engine.decide import CHECKS, DECIDERS
 from omni.engine.lifecycle import TERMINAL, Status
 
 MAX_DEPTH = 4
@@ -46,6 +46,7 @@ def create_run(
     input: dict[str, Any],
     text: str = "",
     run_id: uuid.UUID | None = None,
+    mode: str = "normal",
     retry_of: Run | None = None,
 ) -> Run:
     """Start a run; with a `run_id` that exists already, the same run is answered."""
@@ -56,6 +57,8 @@ def create_run(
         raise InvalidInput.field("run_kind", f"Choose one of {', '.join(sorted(DECIDERS))}.")
     if run_id and Run.objects.filter(pk=run_id).exists():
         return _existing(run_id, thread)
+    if run_kind in CHECKS:
+        CHECKS[run_kind](input)
     run = Run(
         pk=run_id or uuid.uuid4(),
         project=thread.project,
@@ -70,7 +73,7 @@ def create_run(
     except IntegrityError:
         # The same request at the same moment, and the other one was faster.
         return _existing(run.pk, thread)
-    eventlog.append(run.pk, _first_events(run, input, text, retry_of), actor=actor_of(actor))
+    eventlog.append(run.pk, _first_events(run, input, text, mode, retry_of), actor=actor_of(actor))
     Thread.objects.filter(pk=thread.pk).update(updated_at=timezone.now())
     wakeup.advance_soon(run.pk)
     run.refresh_from_db()
@@ -85,9 +88,12 @@ def _existing(run_id: uuid.UUID, thread: Thread) -> Run:
 
 
 def _first_events(
-    run: Run, input: dict[str, Any], text: str, retry_of: Run | None
+    run: Run, input: dict[str, Any], text: str, mode: str, retry_of: Run | None
 ) -> list[NewEvent]:
-    created: dict[str, Any] = {"run_kind": run.run_kind, "input": input, "pins": pins()}
+    pinned = pins(run.project_id)
+    created: dict[str, Any] = {"run_kind": run.run_kind, "input": input, "pins": pinned}
+    if mode != "normal":
+        created["mode"] = mode
     events = [NewEvent("run_created", created, key="created")]
     if retry_of is not None:
         events.append(system("run_retried", {"of_run_id": str(retry_of.pk)}))
@@ -96,9 +102,14 @@ def _first_events(
     return events
 
 
-def pins() -> dict[str, Any]:
+def pins(project_id: uuid.UUID) -> dict[str, Any]:
     """What the run uses, by version, so that it can be explained and repeated later."""
-    return {"engine": __version__, "model": "echo", "provider": "scripted"}
+    return {
+        "engine": __version__,
+        "model": "echo",
+        "provider": "scripted",
+        **pins_of(project_id),
+    }
 
 
 @transaction.atomic
@@ -165,5 +176,6 @@ def retry_run(*, actor: User, run: Run) -> Run:
         run_kind=run.run_kind,
         input=created["input"],
         text=text,
+        mode=created.get("mode", "normal"),
         retry_of=run,
     )

@@ -29,6 +29,8 @@ class Call:
     """From a reference to its value, for the last step before it is needed; never kept."""
     hosts: tuple[str, ...] = ()
     """Hosts that were approved for this call."""
+    dry_run: bool = False
+    """Say what would happen; change nothing. Only for tools whose manifest says `simulates`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,21 @@ class ProducedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file of the workspace before and after; None where there was none."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a call gave; `output` is checked against the manifest by whoever called."""
 
     output: Any
     files: tuple[ProducedFile, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     data: dict[str, Any] = field(default_factory=dict)
     """Measurements for programs, such as the sandbox's."""
 
@@ -60,9 +72,12 @@ class ToolError(OmniError):
         *,
         remedy: str = "",
         data: dict[str, Any] | None = None,
+        changes: tuple[FileChange, ...] = (),
     ) -> None:
         super().__init__(message, category=ErrorCategory.INVALID, remedy=remedy, data=data)
         self.kind = kind
+        self.changes = changes
+        """What it had changed in the workspace before it failed."""
 
 
 class Executor(Protocol):

@@ -176,6 +176,7 @@ from omni.contracts.types.tool_manifest import (
     ToolManifestExecutor,
     ToolManifestLimits,
 )
+from omni.contracts.types.tool_plan import ToolPlan, ToolPlanStep
 from omni.contracts.types.worker_result import WorkerResult
 from omni.contracts.types.workflow import (
     AgentNode,
@@ -367,6 +368,8 @@ __all__ = [
     "ToolManifestExecutor",
     "ToolManifestLimits",
     "ToolNode",
+    "ToolPlan",
+    "ToolPlanStep",
     "ToolResultPayload",
     "Trust",
     "Url",

@@ -1,0 +1,111 @@
+"""From a name to exactly one manifest, and from a request to arguments that fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from apps.tools import selectors
+from apps.tools.executors.base import ToolError
+from omni.contracts.canonical import canonical
+from omni.contracts.errors import NotFound, OmniError
+from omni.contracts.foreign import ForeignSchema
+from omni.contracts.parsing import parse
+from omni.contracts.ports import ToolRequest
+from omni.contracts.types.tool_manifest import ToolManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A tool as it is pinned, ready to be called."""
+
+    manifest: ToolManifest
+    sha256: str
+    output: ForeignSchema
+
+    @property
+    def name(self) -> str:
+        return self.manifest["name"]
+
+    @property
+    def version(self) -> str:
+        return self.manifest["version"]
+
+    @property
+    def executor(self) -> str:
+        return f"{self.manifest['executor']['kind']} {self.manifest['executor']['version']}"
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether a call may be repeated with the same call id after a crash."""
+        return self.manifest["idempotency"] in ("idempotent", "keyed")
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset(self.manifest["capabilities"])
+
+
+def resolve(request: ToolRequest) -> Resolved:
+    """Refuses what is not installed, not the pinned content, or called with wrong arguments."""
+    pin = request.pins.get(request.tool, {})
+    version = request.version or pin.get("version")
+    try:
+        tool = selectors.installed_tool(request.facts.project_id, request.tool, version)
+    except NotFound as error:
+        raise ToolError("misconfigured", str(error)) from None
+    if pin and pin["version"] == tool.version and pin["sha256"] != tool.sha256:
+        raise ToolError(
+            "quarantined",
+            f"{tool.name} {tool.version} is not what this run is pinned to.",
+            remedy="Start a new run to use what is installed now.",
+        )
+    resolved = Resolved(tool.manifest, tool.sha256, _schema(tool.manifest["output_schema"]))
+    _check_input(request, resolved)
+    _check_count(request, resolved)
+    return resolved
+
+
+def hosts_of(manifest: ToolManifest, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """The hosts that a call would reach: declared by the manifest or named by an address."""
+    executor = manifest["executor"]
+    if executor["kind"] == "sandbox_job":
+        return tuple(executor["config"].get("egress", []))
+    if executor["kind"] == "openapi_proxy":
+        return _host(executor["config"]["base_url"])
+    if executor["kind"] == "inproc_safe" and "network_egress" in manifest["capabilities"]:
+        return _host(str(arguments.get("url", "")))
+    return ()
+
+
+def _host(url: str) -> tuple[str, ...]:
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    return (host.lower(),) if host else ()
+
+
+def _check_input(request: ToolRequest, resolved: Resolved) -> None:
+    try:
+        schema = _schema(resolved.manifest["input_schema"])
+        schema.validate(request.arguments, what=f"The input of {resolved.name}")
+    except OmniError as error:
+        raise ToolError("invalid_input", str(error), data=error.data) from None
+
+
+def _check_count(request: ToolRequest, resolved: Resolved) -> None:
+    most = resolved.manifest["limits"].get("calls_per_run")
+    if most is not None and request.calls_made >= most:
+        raise ToolError("limit_exceeded", f"A run may call {resolved.name} {most} times.")
+
+
+def _schema(schema: dict[str, Any]) -> ForeignSchema:
+    return _compiled(canonical(schema))
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: bytes) -> ForeignSchema:
+    return ForeignSchema(parse(text))
