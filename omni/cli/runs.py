@@ -116,6 +116,12 @@ def show(client: Client, run: Any, as_json: bool) -> None:
 @click.option("--thread", metavar="ID", help="The thread it belongs to. [default: a new one]")
 @click.option("--kind", default="echo", show_default=True, help="What decides its course.")
 @click.option("--input", "given", metavar="@FILE|-", help="JSON that the kind works on.")
+@click.option(
+    "--mode",
+    type=click.Choice(("normal", "analysis_only", "dry_run")),
+    default="normal",
+    help="Refuse what would change something, or only say what it would do.",
+)
 @click.option("--detach", "-d", is_flag=True, help="Do not follow it.")
 @with_server
 @json_option
@@ -126,6 +132,7 @@ def start(
     thread: str | None,
     kind: str,
     given: str | None,
+    mode: str,
     detach: bool,
     as_json: bool,
 ) -> int:
@@ -142,6 +149,8 @@ def start(
         title = (text or f"{kind} run").strip()[:80] or kind
         thread = client.post(path_of("projects", project, "threads"), {"title": title})["id"]
     body = {"run_kind": kind, "input": content} | ({"text": text} if text else {})
+    if mode != "normal":
+        body["mode"] = mode
     row = client.post(path_of("threads", str(thread), "runs"), body)
     if detach:
         if as_json:
@@ -220,6 +229,31 @@ def retry(client: Client, run: Any, as_json: bool) -> None:
     if as_json:
         return output.show_json(row)
     output.done(f"Run {row['id']} is queued. Follow it: `omni runs tail {row['id']}`")
+
+
+@runs.command(
+    "rollback",
+    examples=(
+        "omni runs rollback 5ec739f3-d22b-4c55-aaff-1484091887d4",
+        "omni runs rollback 5ec739f3-d22b-4c55-aaff-1484091887d4 --event 7",
+    ),
+)
+@run_argument
+@click.option("--event", "seq", type=click.IntRange(min=1), help="Only what this event changed.")
+@with_server
+@json_option
+def rollback(client: Client, run: Any, seq: int | None, as_json: bool) -> None:
+    """Put the files back that a run changed, by another run.
+
+    A file that somebody has changed since is left alone, and the policy decides as for any run.
+    """
+    from omni.cli.client import path_of
+
+    body = {} if seq is None else {"seq": seq}
+    row = client.post(path_of("runs", str(run), "rollback"), body)
+    if as_json:
+        return output.show_json(row)
+    output.done(f"Run {row['id']} puts the files back. Follow it: `omni runs tail {row['id']}`")
 
 
 for command in (events, verify, rebuild):

@@ -103,6 +103,10 @@ class Verdict:
     question: Question | None = None
     refusal: dict[str, Any] | None = None
     """Category, message and data of the `tool_error` instead of a call."""
+    budgets: tuple[dict[str, Any], ...] = ()
+    """Bounds that count, each with the name of its policy."""
+    cost: dict[str, Any] = field(default_factory=dict)
+    """What the call uses of them at most."""
     prepared: Any = None
     """What the port itself needs to carry it out."""
 

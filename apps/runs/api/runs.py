@@ -18,6 +18,7 @@ from apps.runs.api.shapes import EventSerializer, RunDetailSerializer, RunSerial
 from apps.runs.models import Run
 from apps.runs.selectors import run_detail, visible_run, visible_runs, visible_thread
 from apps.runs.services import runs
+from apps.runs.services.rollback import roll_back
 from omni.engine.decide import DECIDERS
 from omni.engine.lifecycle import TERMINAL, Status
 
@@ -71,6 +72,15 @@ class RunQuery(ThreadRunQuery):
 class Why(Body):
     reason = Text(
         required=False, allow_blank=True, max_length=1000, help_text="Why; kept in its log."
+    )
+
+
+class Undo(Body):
+    seq = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**53 - 1,
+        help_text="Only the change that this event records; left out, all of the run's.",
     )
 
 
@@ -174,6 +184,17 @@ class RunRetry(Door):
     def post(self, request: Request, id: uuid.UUID) -> Response:
         """Start an ended run anew, with the same input; the old one stays as it is."""
         return _made(request, runs.retry_run(actor=self.person, run=visible_run(self.person, id)))
+
+
+class RunRollback(Door):
+    tag = "runs"
+
+    @extend_schema(operation_id="roll_back_run", request=Undo, responses={201: RunSerializer})
+    @idempotent
+    def post(self, request: Request, id: uuid.UUID) -> Response:
+        """Undo what a run changed in its workspace, by a run that puts the files back."""
+        run = visible_run(self.person, id)
+        return _made(request, roll_back(actor=self.person, run=run, **self.accept(Undo)))
 
 
 def _made(request: Request, run: Run) -> Response:

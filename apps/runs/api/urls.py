@@ -18,6 +18,7 @@ urlpatterns = [
     path("runs/<uuid:id>/cancel", runs.RunCancel.as_view(), name="run_cancel"),
     path("runs/<uuid:id>/resume", runs.RunResume.as_view(), name="run_resume"),
     path("runs/<uuid:id>/retry", runs.RunRetry.as_view(), name="run_retry"),
+    path("runs/<uuid:id>/rollback", runs.RunRollback.as_view(), name="run_rollback"),
     path("runs/<uuid:id>/verify", events.RunVerify.as_view(), name="run_verify"),
     path("runs/<uuid:id>/events", events.EventList.as_view(), name="run_events"),
     path("runs/<uuid:id>/events/<int:seq>", events.EventDetail.as_view(), name="run_event"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import structlog
+from django.db import transaction
 
-from apps.runs.drive import tools
+from apps.runs.drive import budget, tools
 from apps.runs.drive.children import start_child
 from apps.runs.drive.context import DriveContext
 from apps.runs.drive.perform import Stopped, intent_of, perform
@@ -27,10 +28,11 @@ from apps.runs.eventlog import (
     system,
 )
 from apps.runs.eventlog.project import load_state, save_projection
+from apps.runs.services.budgets import Reached
 from apps.runs.services.leases import MAX_ATTEMPTS, Claim, release_lease, take_lease
 from apps.runs.services.settle import settle_ended
 from omni.contracts.errors import InvalidInput
-from omni.contracts.ports import RunFacts
+from omni.contracts.ports import RunFacts, ToolRequest, Verdict
 from omni.engine.decide import decide
 from omni.engine.effects import CallTool, Effect, Finish, StartChild, Wait
 from omni.engine.lifecycle import Status
@@ -134,12 +136,34 @@ class Driver:
             self._commit(tools.asked(verdict, request, context))
         elif verdict.refusal is not None or verdict.question is not None:
             self._commit(tools.refused(verdict, request, effect))
-        else:
-            self._commit([] if effect.repeat else tools.intent(verdict, request, effect.plan_step))
+        elif effect.repeat or self._begin(effect, verdict, request, context):
             self.writer.confirm()
             results = tools.carry_out(self.ports.tools, verdict, request, context)
             self._absorb(context)
             self._hold(results)
+
+    def _begin(
+        self, effect: CallTool, verdict: Verdict, request: ToolRequest, context: DriveContext
+    ) -> bool:
+        """Record the intent, with its place in the budgets; False when there is no room."""
+        intent = tools.intent(verdict, request, effect.plan_step)
+        if not verdict.budgets:
+            self._commit(intent)
+            return True
+        with transaction.atomic():
+            room = budget.set_aside(self.run_id, verdict, context)
+            if not isinstance(room, Reached):
+                self._commit([*intent[:-1], budget.reserved(verdict, request, room), intent[-1]])
+                return True
+            transaction.set_rollback(True)
+        told, refusal = budget.full(room, request, context)
+        if refusal:
+            error = {"category": "budget_exceeded", "message": refusal}
+            full = replace(verdict, refusal=error)
+            self._commit([*told, *tools.refused(full, request, effect)])
+        else:
+            self._commit(told)
+        return False
 
     def _carry_out(self, effect: Effect, context: DriveContext) -> None:
         intent = intent_of(effect)

@@ -10,6 +10,7 @@ import structlog
 from django.db import Error
 
 from apps.registry.models import Membership
+from apps.runs.drive.budget import settled
 from apps.runs.drive.context import DriveContext
 from apps.runs.drive.outcome import failure, settled_tool
 from apps.runs.eventlog import Fenced, NewEvent, RunCancelling, RunEnded, Sealed, system
@@ -143,11 +144,13 @@ def carry_out(
     except Exception as error:  # noqa: BLE001  (a tool's failure is an event, never a dead run)
         log.warning("tool_failed", tool=request.tool, error=type(error).__name__)
         payload |= {"category": "tool_failed", **failure(error)}
-    payload["duration_ms"] = int((time.monotonic() - start) * 1000)
-    return [
-        *(system("workspace_changed", each) for each in changes),
-        settled_tool(payload, f"settled-{request.call_id}", context),
-    ]
+    seconds = time.monotonic() - start
+    payload["duration_ms"] = int(seconds * 1000)
+    results: list[NewEvent | Sealed] = [system("workspace_changed", each) for each in changes]
+    results.append(settled_tool(payload, f"settled-{request.call_id}", context))
+    if verdict.budgets:
+        results.append(settled(request, seconds))
+    return results
 
 
 def _told(outcome: ToolOutcome) -> dict[str, Any]:

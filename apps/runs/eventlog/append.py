@@ -9,13 +9,15 @@ from typing import Any
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.runs.eventlog import approvals
+from apps.runs.eventlog import approvals, spending
 from apps.runs.eventlog.envelope import Event
 from apps.runs.eventlog.publish import publish
 from apps.runs.eventlog.seal import SCHEMA_VERSION, NewEvent, Sealed, seal
 from omni.contracts.errors import Conflict, ErrorCategory, InvalidInput, NotFound, OmniError
 
 MAX_BATCH = 1000
+# Events from which rows follow, in the same transaction.
+FOLLOWED = approvals.NAMES | spending.NAMES
 
 
 class Fenced(OmniError):
@@ -76,7 +78,7 @@ def append(
     if not 1 <= len(events) <= MAX_BATCH:
         raise InvalidInput(f"Append between 1 and {MAX_BATCH} events at a time.")
     sealed = [one if isinstance(one, Sealed) else seal(one, actor) for one in events]
-    if any(one.event.name in approvals.NAMES for one in sealed):
+    if any(one.event.name in FOLLOWED for one in sealed):
         with transaction.atomic():
             return _append(run_id, sealed, actor, lease, after)
     return _append(run_id, sealed, actor, lease, after)
@@ -90,6 +92,7 @@ def _append(
     fresh = [event for event, row in zip(done, rows, strict=True) if not row[4]]
     if fresh:
         approvals.apply_to_approvals(fresh)
+        spending.apply_to_budgets(fresh)
         transaction.on_commit(lambda: publish(fresh))
     return done
 

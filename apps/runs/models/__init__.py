@@ -2,6 +2,7 @@
 
 from apps.runs.models.approval import Approval
 from apps.runs.models.artifact import Artifact, ArtifactUse
+from apps.runs.models.budget import BudgetUse
 from apps.runs.models.event import RunEvent
 from apps.runs.models.projection import Projection
 from apps.runs.models.run import GENESIS, Run
@@ -13,6 +14,7 @@ __all__ = [
     "Approval",
     "Artifact",
     "ArtifactUse",
+    "BudgetUse",
     "Projection",
     "Run",
     "RunEvent",

@@ -14,8 +14,12 @@ from apps.registry.roles import Permission
 from apps.runs import eventlog, wakeup
 from apps.runs.eventlog import RunEnded, system
 from apps.runs.models import Approval, Run
-from apps.runs.services.runs import actor_of
+from apps.runs.services.budgets import raise_bound
+from apps.runs.services.runs import actor_of, cancel_run
+from apps.tools.services.policies import add_project_rule
 from omni.contracts.errors import Conflict, InvalidInput
+
+SCOPES = {"approve": "once", "approve_run": "run", "approve_project": "project"}
 
 
 @transaction.atomic
@@ -39,13 +43,35 @@ def answer_approval(
     payload: dict[str, Any] = {"approval_id": str(approval.pk), "answer": answer}
     if reason:
         payload["reason"] = reason
+    if "grant" in approval.detail and answer in SCOPES:
+        payload["scope"] = SCOPES[answer]
     key = f"approval-end-{approval.pk}"
     eventlog.append(
         approval.run_id, [system("approval_answered", payload, key=key)], actor=actor_of(actor)
     )
+    if payload.get("scope") == "project":
+        _allow_for_project(actor, approval)
+    if "budget" in approval.detail and answer == "raise":
+        raise_bound(project_id=approval.project_id, **approval.detail["budget"])
     wakeup.advance_soon(approval.run_id)
     approval.refresh_from_db()
     return approval, True
+
+
+def _allow_for_project(actor: User, approval: Approval) -> None:
+    """The answer becomes a rule of the project, which says where it comes from."""
+    add_project_rule(
+        actor=actor,
+        project=approval.run.project,
+        rule={
+            "id": f"answer-{approval.pk}",
+            "effect": "allow",
+            "match": approval.detail["grant"]["match"],
+            "reason": "A person allowed it for this project.",
+        },
+        approval_id=approval.pk,
+        run_id=approval.run_id,
+    )
 
 
 def expire_approvals() -> int:
@@ -59,12 +85,15 @@ def _expire(approval_id: uuid.UUID) -> bool:
     approval = _locked(approval_id)
     if approval.state != Approval.State.PENDING:
         return False
-    payload = {"approval_id": str(approval.pk), "policy": "deny"}
+    policy = approval.detail.get("on_expiry", "deny")
+    payload = {"approval_id": str(approval.pk), "policy": policy}
     key = f"approval-end-{approval.pk}"
     try:
         eventlog.append(approval.run_id, [system("approval_expired", payload, key=key)])
     except RunEnded:
         return False
+    if policy == "cancel":
+        cancel_run(actor=None, run=approval.run, reason="nobody answered an approval in time")
     wakeup.advance_soon(approval.run_id)
     return True
 

@@ -15,6 +15,8 @@ from apps.registry.validation import validated
 from apps.runs import eventlog, wakeup
 from apps.runs.eventlog import NewEvent, system
 from apps.runs.models import Run, Thread
+from apps.tools.invoke.kinds import executor_versions
+from apps.tools.selectors import pins_of
 from omni import __version__
 from omni.contracts.errors import Conflict, InvalidInput, NotFound
 from omni.engine.decide import CHECKS, DECIDERS
@@ -108,7 +110,8 @@ def pins(project_id: uuid.UUID) -> dict[str, Any]:
         "engine": __version__,
         "model": "echo",
         "provider": "scripted",
-        **pins_of(project_id),
+        "tools": pins_of(project_id),
+        "executors": executor_versions(),
     }
 
 

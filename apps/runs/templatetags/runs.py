@@ -71,3 +71,8 @@ def _state(run: Run) -> dict[str, Any]:
 @register.filter
 def status_word(status: str) -> str:
     return words.STATUS_WORDS.get(status, status)
+
+
+@register.filter
+def option_word(option: str) -> str:
+    return words.option_word(option)

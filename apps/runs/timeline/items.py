@@ -9,7 +9,13 @@ from typing import Any
 
 from apps.runs.eventlog import Event
 from apps.runs.timeline.groups import group_of
-from apps.runs.timeline.words import STATUS_TONES, STATUS_WORDS, bytes_in_words, milliseconds
+from apps.runs.timeline.words import (
+    STATUS_TONES,
+    STATUS_WORDS,
+    bytes_in_words,
+    milliseconds,
+    option_word,
+)
 
 LONG_TEXT = 2400
 LONG_JSON = 6000
@@ -210,13 +216,32 @@ def _artifact(payload: dict[str, Any], who: str) -> dict[str, Any]:
     }
 
 
+def approval_blocks(detail: dict[str, Any]) -> tuple[Block, ...]:
+    """What a person needs to decide: for a tool call its reason, arguments and what they change."""
+    if "call_hash" not in detail:
+        return _block("Details", detail)
+    about = {
+        "Tool": f"{detail['tool']} {detail['version']}",
+        "Why it asks": detail["reason"],
+        "Risk": detail["risk"],
+        "It may": ", ".join(detail["capabilities"]).replace("_", " "),
+        "Reaches": ", ".join(detail.get("hosts", [])),
+    }
+    told = "\n".join(f"{name}: {value}" for name, value in about.items() if value)
+    return (
+        *_block("About", told),
+        *_block("Change", detail.get("preview")),
+        *_block("Arguments", detail["arguments"]),
+    )
+
+
 def _approval_requested(payload: dict[str, Any], who: str) -> dict[str, Any]:
     return {
         "shape": "approval",
         "icon": "hand",
         "tone": "warn",
         "title": payload["title"],
-        "blocks": _block("Details", payload.get("detail")),
+        "blocks": approval_blocks(payload.get("detail", {})),
         "approval_id": payload["approval_id"],
         "said": f"Approval needed: {payload['title']}",
     }
@@ -225,10 +250,10 @@ def _approval_requested(payload: dict[str, Any], who: str) -> dict[str, Any]:
 def _approval_answered(payload: dict[str, Any], who: str) -> dict[str, Any]:
     return {
         "icon": "hand",
-        "title": f"{who} answered “{payload['answer']}”",
+        "title": f"{who} answered “{option_word(payload['answer'])}”",
         "note": payload.get("reason", ""),
         "approval_id": payload["approval_id"],
-        "said": f"{who} answered {payload['answer']}",
+        "said": f"{who} answered {option_word(payload['answer'])}",
     }
 
 

@@ -18,7 +18,18 @@ STATUS_TONES = {
     "done": "good",
     "failed": "bad",
 }
+OPTION_WORDS = {
+    "approve": "Approve",
+    "approve_run": "Approve for this run",
+    "approve_project": "Approve for this project",
+    "reject": "Reject",
+}
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+def option_word(option: str) -> str:
+    """An answer as a button says it."""
+    return OPTION_WORDS.get(option, option.replace("_", " ").capitalize())
 
 
 def milliseconds(number: int) -> str:

@@ -19,7 +19,7 @@ from apps.runs.forms import AnswerForm
 from apps.runs.models import Approval
 from apps.runs.selectors.inbox import pending_for
 from apps.runs.services.approvals import answer_approval
-from apps.runs.timeline.items import pretty
+from apps.runs.timeline.items import approval_blocks
 from apps.runs.timeline.people import People
 from apps.runs.views.doors import approval_page
 from omni.contracts.errors import Conflict, InvalidInput
@@ -103,7 +103,7 @@ def _about(request: HttpRequest, approval: Approval) -> dict[str, Any]:
         "run": approval.run,
         "project": approval.project,
         "who": people.name(approval.answered_by),
-        "detail": pretty(approval.detail) if approval.detail else "",
+        "blocks": approval_blocks(approval.detail),
         "may_answer": may(signed_in(request), Permission.APPROVE, approval.project),
     }
 

@@ -76,6 +76,8 @@ class Invoker:
             decision=dict(told),
             question=question if decision.effect == "ask" else None,
             refusal=_denial(decision) if decision.effect == "deny" else None,
+            budgets=_budgets(policies),
+            cost={"steps": 1, "seconds": resolved.manifest["limits"]["wall_seconds"]},
             prepared=resolved,
         )
 
@@ -115,6 +117,14 @@ def _granted(request: ToolRequest, context: RunContext) -> list[Policy]:
         for number, grant in enumerate(request.grants, 1)
     ]
     return [{"name": "run-grants", "version": "1.0.0", "default": "deny", "rules": rules}]
+
+
+def _budgets(policies: list[Policy]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {**budget, "policy": policy["name"]}
+        for policy in policies
+        for budget in policy.get("budgets", [])
+    )
 
 
 def _denial(decision: Decision) -> dict[str, Any]:

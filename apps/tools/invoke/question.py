@@ -46,6 +46,9 @@ def question_about(
         detail["hosts"] = list(asked.hosts)
     if preview:
         detail["preview"] = preview
+    on_expiry = _on_expiry(policies)
+    if on_expiry != "deny":
+        detail["on_expiry"] = on_expiry
     return Question(
         approval_id=str(uuid.uuid5(uuid.UUID(asked.run_id), f"call:{call_id}:{call_hash}")),
         title=_title(asked, resolved)[:200],
@@ -53,7 +56,7 @@ def question_about(
         options=OPTIONS,
         rule=decision.rule or "",
         seconds=_seconds(policies),
-        on_expiry=_on_expiry(policies),
+        on_expiry=on_expiry,
     )
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from apps.tools import selectors
 from apps.tools.executors.base import ToolError
+from apps.tools.models import ToolVersion
 from omni.contracts.canonical import canonical
 from omni.contracts.errors import NotFound, OmniError
 from omni.contracts.foreign import ForeignSchema
@@ -49,23 +50,30 @@ class Resolved:
 
 
 def resolve(request: ToolRequest) -> Resolved:
-    """Refuses what is not installed, not the pinned content, or called with wrong arguments."""
-    pin = request.pins.get(request.tool, {})
-    version = request.version or pin.get("version")
-    try:
-        tool = selectors.installed_tool(request.facts.project_id, request.tool, version)
-    except NotFound as error:
-        raise ToolError("misconfigured", str(error)) from None
-    if pin and pin["version"] == tool.version and pin["sha256"] != tool.sha256:
-        raise ToolError(
-            "quarantined",
-            f"{tool.name} {tool.version} is not what this run is pinned to.",
-            remedy="Start a new run to use what is installed now.",
-        )
-    resolved = Resolved(tool.manifest, tool.sha256, _schema(tool.manifest["output_schema"]))
+    """Refuses what is not installed, or called with wrong arguments.
+
+    A run keeps the manifest that it was pinned to, whatever the project means by now; a tool that
+    was switched off or removed is refused to it all the same.
+    """
+    tool = _found(request)
+    manifest = tool.declared
+    resolved = Resolved(manifest, tool.sha256, _schema(manifest["output_schema"]))
     _check_input(request, resolved)
     _check_count(request, resolved)
     return resolved
+
+
+def _found(request: ToolRequest) -> ToolVersion:
+    project, pin = request.facts.project_id, request.pins.get(request.tool)
+    try:
+        installed = selectors.installed_tool(project, request.tool, request.version)
+        if pin is None or request.version not in (None, pin["version"]):
+            return installed
+        if pin["sha256"] == installed.sha256:
+            return installed
+        return selectors.pinned_tool(project, request.tool, pin["sha256"])
+    except NotFound as error:
+        raise ToolError("misconfigured", str(error), data=error.data) from None
 
 
 def hosts_of(manifest: ToolManifest, arguments: Mapping[str, Any]) -> tuple[str, ...]:
