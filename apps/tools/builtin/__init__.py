@@ -1,0 +1,1 @@
+"""What comes with the platform: manifests and policies as files, and the code of the tools."""
