@@ -42,6 +42,8 @@ def permissions_of(user: User, project: Project) -> frozenset[Permission]:
 OPERATOR_PERMISSIONS = {
     Permission.CHANGE: "registry.change_project",
     Permission.MANAGE_MEMBERS: "registry.change_membership",
+    Permission.MANAGE_TOOLS: "tools.change_toolinstallation",
+    Permission.MANAGE_POLICIES: "tools.change_projectpolicy",
     Permission.OPERATE: "runs.change_run",
     Permission.APPROVE: "runs.change_approval",
 }

@@ -21,6 +21,8 @@ class Permission(models.TextChoices):
     CHANGE = "change_project", "Rename and archive the project"
     MANAGE_MEMBERS = "manage_members", "Add and remove members, change their roles"
     MANAGE_SECRETS = "manage_secrets", "Set, replace and delete secrets"
+    MANAGE_TOOLS = "manage_tools", "Install, pin and remove tools"
+    MANAGE_POLICIES = "manage_policies", "Decide what is allowed, asked and denied"
     VIEW_AUDIT = "view_audit", "Read the project's audit log"
     OPERATE = "operate_project", "Start, stop and schedule work"
     APPROVE = "answer_approvals", "Answer approvals"
@@ -35,6 +37,7 @@ GRANTS: dict[Role, frozenset[Permission]] = {
             Permission.VIEW,
             Permission.CHANGE,
             Permission.MANAGE_SECRETS,
+            Permission.MANAGE_TOOLS,
             Permission.VIEW_AUDIT,
             Permission.OPERATE,
         }
@@ -46,8 +49,8 @@ GRANTS: dict[Role, frozenset[Permission]] = {
 }
 
 DESCRIPTIONS: dict[Role, str] = {
-    Role.OWNER: "Everything, including members and their roles.",
-    Role.OPERATOR: "Runs the work: starts and stops it, keeps secrets, reads the audit log.",
+    Role.OWNER: "Everything, including members, their roles and policies.",
+    Role.OPERATOR: "Runs the work: starts and stops it, keeps tools and secrets, reads the log.",
     Role.APPROVER: "Sees the project and answers its approvals.",
     Role.VIEWER: "Sees the project and changes nothing.",
     Role.PUBLISHER: "Sees the project and publishes its packages.",

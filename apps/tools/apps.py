@@ -10,3 +10,9 @@ class ToolsConfig(AppConfig):
     label = "tools"
     verbose_name = "Tools and secrets"
     project_tabs = (NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),)
+
+    def ready(self) -> None:
+        from apps.registry import hooks
+        from apps.tools.services.builtin import install_builtins
+
+        hooks.on_project_created("tools", install_builtins)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from omni.contracts.errors import ErrorCategory, OmniError
-from omni.contracts.types.shapes import ToolErrorCategory
+from omni.contracts.types.shapes import Mode, ToolErrorCategory
 
 
 class RunContext(Protocol):
@@ -66,7 +66,7 @@ class ToolRequest:
     idempotent: bool = False
     version: str | None = None
     agent: str = ""
-    mode: str = "normal"
+    mode: Mode = "normal"
     pins: dict[str, dict[str, str]] = field(default_factory=dict)
     """Tools that the run is pinned to, by name."""
     answers: dict[str, str] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from apps.runs.services.runs import create_run, create_thread
 from apps.tools.invoke import Invoker
 from apps.tools.invoke.surroundings import workspace_of
 from apps.tools.models import ProjectRule
-from apps.tools.services.content import load_builtin_content
+from apps.tools.services.builtin import load_builtins
 from omni.contracts.errors import Conflict, InvalidInput
 from omni.contracts.ports import RunFacts, ToolFailed, ToolRequest, Verdict
 
@@ -32,7 +32,7 @@ Plan = Callable[..., Run]
 def thread(user: User) -> Thread:
     from apps.registry.services.projects import create_project
 
-    load_builtin_content()
+    load_builtins()
     project = create_project(actor=user, name="Apollo")
     return create_thread(actor=user, project=project, title="Files")
 
@@ -323,6 +323,8 @@ def test_the_door_makes_no_call_without_a_decision_that_allows_it(
     request = ToolRequest(facts, "c1", "filesystem.list", {})
     with pytest.raises(ToolFailed) as caught:
         Invoker().execute(
-            Verdict("filesystem.list", decision=decision), request, context=None  # type: ignore[arg-type]
+            Verdict("filesystem.list", decision=decision),
+            request,
+            context=None,  # type: ignore[arg-type]
         )
     assert caught.value.kind == "permission_denied"

@@ -9,6 +9,7 @@ from django.contrib.auth.models import Group, Permission
 from django.db import connection, transaction
 
 from apps.registry.models import ApiToken, Scope, User
+from apps.registry.services.members import refresh_permissions
 from apps.registry.services.people import create_user, generate_password
 from apps.registry.services.tokens import create_token, digest
 from omni import config
@@ -29,6 +30,7 @@ def bootstrap() -> dict[str, Any]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     load_groups()
+    refresh_permissions()
     admin, password = _administrator()
     if admin is not None:
         _write_cli_token(admin)

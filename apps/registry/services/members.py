@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.contrib.auth import models as auth
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
@@ -116,6 +118,30 @@ def sync_permissions(*, project: Project, user: User) -> None:
         ],
         ignore_conflicts=True,
     )
+
+
+def refresh_permissions() -> int:
+    """Bring object permissions in line with what roles grant now; answers for how many people.
+
+    For the first start after an update in which a role came to grant more, or less.
+    """
+    roles: dict[tuple[uuid.UUID, uuid.UUID], set[Role]] = {}
+    for project, user, role in Membership.objects.values_list("project_id", "user_id", "role"):
+        roles.setdefault((project, user), set()).add(Role(role))
+    held: dict[tuple[uuid.UUID, uuid.UUID], set[str]] = {}
+    rows = ProjectUserObjectPermission.objects.values_list(
+        "content_object_id", "user_id", "permission__codename"
+    )
+    for project, user, codename in rows:
+        held.setdefault((project, user), set()).add(codename)
+    stale = [
+        pair
+        for pair, mine in roles.items()
+        if held.get(pair, set()) != {each.value for each in granted(mine)}
+    ]
+    for project, user in stale:
+        sync_permissions(project=Project.objects.get(pk=project), user=User.objects.get(pk=user))
+    return len(stale)
 
 
 def _locked_roles(project: Project, user: User) -> set[Role]:

@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from apps.registry import hooks
 from apps.registry.models import AuditAction, Project, User
 from apps.registry.permissions import require
 from apps.registry.roles import Permission, Role
@@ -51,6 +52,7 @@ def create_project(
         target=project,
         data={"owner": owner.email} if owner != actor else None,
     )
+    hooks.project_created(project, actor)
     return project
 
 

@@ -15,9 +15,7 @@ from omni.contracts.ports import ToolRequest, Verdict
 RAISE, STOP = "raise", "stop"
 
 
-def set_aside(
-    run_id: uuid.UUID, verdict: Verdict, context: DriveContext
-) -> Reached | list[Bound]:
+def set_aside(run_id: uuid.UUID, verdict: Verdict, context: DriveContext) -> Reached | list[Bound]:
     """Within the caller's transaction; the run is locked first, as whoever appends does."""
     run = Run.objects.select_for_update().get(pk=run_id)
     return reserve(run, bounds_of(run, verdict.budgets, context.now()), verdict.cost)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.db import Error
@@ -23,6 +23,7 @@ from omni.contracts.ports import (
     ToolRequest,
     Verdict,
 )
+from omni.contracts.types.shapes import Mode
 from omni.engine.effects import CallTool
 from omni.engine.state import RunState
 
@@ -55,7 +56,7 @@ def request_of(effect: CallTool, state: RunState, facts: RunFacts) -> ToolReques
         arguments=effect.arguments,
         idempotent=effect.idempotent,
         version=effect.version,
-        mode=state.mode,
+        mode=cast(Mode, state.mode),
         pins=state.pinned_tools,
         answers=state.settled_approvals,
         grants=state.grants,

@@ -18,13 +18,13 @@ class BudgetUse(models.Model):
         decimal_places=12,
         null=True,
         blank=True,
-        help_text="The bound to which a person raised it; the policy's while empty.",
+        help_text="The bound that a person raised it to.",
     )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering = ("-updated_at", "id")
-        constraints = (models.UniqueConstraint("scope", "unit", name="budget_use_unique"),)
+        constraints = (models.UniqueConstraint(fields=("scope", "unit"), name="budget_use_unique"),)
 
     def __str__(self) -> str:
         return f"{self.scope} {self.unit}"

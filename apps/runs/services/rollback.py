@@ -26,9 +26,7 @@ def roll_back(*, actor: User, run: Run, seq: int | None = None) -> Run:
         raise Conflict(
             "There is nothing to undo here." if seq is None else f"Event {seq} changed no file."
         )
-    return create_run(
-        actor=actor, thread=run.thread, run_kind="plan", input={"steps": steps[:100]}
-    )
+    return create_run(actor=actor, thread=run.thread, run_kind="plan", input={"steps": steps[:100]})
 
 
 def _changes(run: Run, seq: int | None) -> list[dict[str, Any]]:

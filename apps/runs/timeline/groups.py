@@ -13,7 +13,9 @@ SYSTEM = "system"
 # An event is known by its name if it is a system event, else by its kind.
 _KEYS: dict[str, frozenset[str]] = {
     "messages": frozenset({"user_message", "assistant_message"}),
-    "tools": frozenset({"tool_call", "tool_result", "tool_error"}),
+    "tools": frozenset(
+        {"tool_call", "tool_result", "tool_error", "policy_decided", "workspace_changed"}
+    ),
     "approvals": frozenset({"approval_requested", "approval_answered", "approval_expired"}),
     "artifacts": frozenset({"artifact_ref"}),
     "models": frozenset({"model_call", "model_result", "model_error"}),

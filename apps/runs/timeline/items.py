@@ -15,6 +15,7 @@ from apps.runs.timeline.words import (
     bytes_in_words,
     milliseconds,
     option_word,
+    spending,
 )
 
 LONG_TEXT = 2400
@@ -346,6 +347,53 @@ def _pins_recorded(payload: dict[str, Any], who: str) -> dict[str, Any]:
     }
 
 
+def _policy_decided(payload: dict[str, Any], who: str) -> dict[str, Any]:
+    words = {"allow": "Allowed", "ask": "A person is asked", "deny": "Denied"}
+    rule = payload["rule"]
+    by = f"rule {rule} of {payload['policy']}" if rule else payload["policy"] or "built-in rule"
+    return {
+        "icon": "shield",
+        "tone": {"deny": "bad", "ask": "warn"}.get(payload["effect"], ""),
+        "title": f"{words[payload['effect']]}: {payload['tool']}",
+        "note": f"{payload['reason']} ({by})",
+        "blocks": _block("Rules considered", payload["considered"]),
+    }
+
+
+def _budget_reserved(payload: dict[str, Any], who: str) -> dict[str, Any]:
+    return {
+        "icon": "lock",
+        "title": f"Set aside {spending(payload['amount'])}",
+        "blocks": _block("Budgets", payload.get("budgets")),
+    }
+
+
+def _budget_settled(payload: dict[str, Any], who: str) -> dict[str, Any]:
+    return {"icon": "lock", "title": f"Spent {spending(payload['amount'])}"}
+
+
+def _budget_reached(payload: dict[str, Any], who: str) -> dict[str, Any]:
+    used, limit = spending(payload["used"]), spending(payload["limit"])
+    asks = payload["on_reached"] == "ask"
+    return {
+        "icon": "alert",
+        "tone": "warn" if asks else "bad",
+        "title": f"The budget of the {payload['per']} is reached: {used} of {limit}",
+        "note": "A person may raise it." if asks else "",
+        "approval_id": payload.get("approval_id", ""),
+        "blocks": _block("Details", payload),
+        "said": f"The budget of the {payload['per']} is reached",
+    }
+
+
+def _workspace_changed(payload: dict[str, Any], who: str) -> dict[str, Any]:
+    words = {"created": "Made", "modified": "Changed", "deleted": "Removed", "restored": "Restored"}
+    made = {"icon": "file", "title": f"{words[payload['change']]} {payload['path']}"}
+    if diff := payload.get("diff"):
+        made |= {"shape": "artifact", "note": "Difference", "sha256": diff["sha256"]}
+    return made
+
+
 _MAKERS: dict[str, Maker] = {
     "user_message": _user_message,
     "assistant_message": _assistant_message,
@@ -373,4 +421,9 @@ _MAKERS: dict[str, Maker] = {
     "run_retried": _run_retried,
     "payload_erased": _payload_erased,
     "pins_recorded": _pins_recorded,
+    "policy_decided": _policy_decided,
+    "budget_reserved": _budget_reserved,
+    "budget_settled": _budget_settled,
+    "budget_reached": _budget_reached,
+    "workspace_changed": _workspace_changed,
 }

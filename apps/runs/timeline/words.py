@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 STATUS_WORDS = {
     "queued": "Queued",
@@ -61,3 +62,12 @@ def costs(by_currency: dict[str, str]) -> str:
     """Such as “0.0021 USD”; empty when nothing has a price."""
     shown = (f"{amount} {currency}" for currency, amount in sorted(by_currency.items()))
     return " + ".join(shown)
+
+
+def spending(amount: dict[str, Any]) -> str:
+    """Such as “0.02 USD and 4,000 tokens”."""
+    words = [f"{money['amount']} {money['currency']}"] if (money := amount.get("money")) else []
+    for unit in ("tokens", "steps", "seconds"):
+        if unit in amount:
+            words.append(f"{amount[unit]:,} {unit}")
+    return " and ".join(words) or "nothing"

@@ -1,1 +1,1 @@
-"""Tools that come with the platform: plain functions, each behind a manifest of its own."""
+"""What comes with the platform: manifests and policies as files, and the code of the tools."""

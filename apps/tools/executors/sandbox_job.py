@@ -7,12 +7,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from omni.sandbox.job import Bind, Job, Limits, Refused, Result, run
-
 from apps.tools.executors.base import Call, Outcome, ProducedFile, ToolError
 from apps.tools.executors.tracking import Tracked
 from omni.contracts.types.shapes import ToolErrorCategory
 from omni.contracts.types.tool_manifest import SandboxJobConfig
+from omni.sandbox.job import Bind, Job, Limits, Refused, Result, run
 
 PYTHON = "{python}"
 MAX_SHOWN = 2000

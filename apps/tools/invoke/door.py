@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from django.utils import timezone
@@ -21,7 +21,7 @@ from apps.tools.policy.record import call_hash, decided_payload
 from apps.tools.policy.request import CallRequest
 from omni.contracts.errors import ErrorCategory, OmniError
 from omni.contracts.ports import RunContext, ToolFailed, ToolOutcome, ToolRequest, Verdict
-from omni.contracts.types.policy import Policy, PolicyRule
+from omni.contracts.types.policy import Policy, PolicyMatch, PolicyRule
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +110,7 @@ def _granted(request: ToolRequest, context: RunContext) -> list[Policy]:
         {
             "id": f"run-grant-{number}",
             "effect": "allow",
-            "match": {**grant["match"], "run_ids": [str(context.run_id)]},
+            "match": cast(PolicyMatch, {**grant["match"], "run_ids": [str(context.run_id)]}),
             "reason": "A person allowed it for this run.",
             "origin": {"kind": "approval", "approval_id": grant["approval_id"]},
         }

@@ -106,6 +106,9 @@ SystemEventName: TypeAlias = Literal[
     "approval_answered",
     "approval_expired",
     "approval_requested",
+    "budget_reached",
+    "budget_reserved",
+    "budget_settled",
     "cancel_requested",
     "child_finished",
     "child_started",
@@ -115,6 +118,7 @@ SystemEventName: TypeAlias = Literal[
     "model_result",
     "payload_erased",
     "pins_recorded",
+    "policy_decided",
     "run_resumed",
     "run_retried",
     "state_changed",
@@ -122,6 +126,7 @@ SystemEventName: TypeAlias = Literal[
     "step_started",
     "timer_fired",
     "timer_set",
+    "workspace_changed",
 ]
 
 

@@ -63,6 +63,19 @@ class Money(TypedDict):
     """Three letters (ISO 4217)."""
 
 
+class Spending(TypedDict):
+    """An amount of what budgets bound: money, tokens, steps, seconds."""
+
+    money: NotRequired[Money]
+    """Money."""
+    tokens: NotRequired[int]
+    """Tokens."""
+    steps: NotRequired[int]
+    """Steps."""
+    seconds: NotRequired[float]
+    """Seconds."""
+
+
 class Usage(TypedDict):
     """What a model call consumed."""
 

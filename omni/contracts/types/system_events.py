@@ -12,14 +12,19 @@ from omni.contracts.types.shapes import (
     Instant,
     JsonObject,
     JsonValue,
+    Mode,
     ModelErrorCategory,
     ModelParams,
     Name,
     NodeId,
     Pins,
+    RelativePath,
     RunStatus,
+    Semver,
     Sentence,
     Sha256,
+    Slug,
+    Spending,
     Title,
     Usage,
     Uuid,
@@ -67,6 +72,64 @@ class ApprovalRequestedPayload(TypedDict):
     """What happens then."""
     rule: NotRequired[str]
     """The rule that asks."""
+
+
+class BudgetReachedPayload(TypedDict):
+    """A budget has no room for the next effect; the run waits for a person or fails, as
+    configured.
+    """
+
+    call_id: NotRequired[CallId]
+    """The call that does not fit."""
+    per: Literal["run", "thread", "project", "day"]
+    """What the budget covers."""
+    policy: NotRequired[Slug]
+    """Policy that sets the budget; absent for the run's own limits."""
+    limit: Spending
+    """Its bound."""
+    used: Spending
+    """Spent and set aside so far."""
+    wanted: NotRequired[Spending]
+    """What the call would have set aside."""
+    proposed: NotRequired[Spending]
+    """The bound that a person is asked to raise it to."""
+    on_reached: Literal["ask", "fail"]
+    """What happens now."""
+    approval_id: NotRequired[Uuid]
+    """The question, if a person is asked."""
+
+
+class BudgetState(TypedDict):
+    """A budget after this reservation."""
+
+    per: Literal["run", "thread", "project", "day"]
+    """What the budget covers."""
+    policy: NotRequired[Slug]
+    """Policy that sets it; absent for the run's own limits."""
+    limit: Spending
+    """Its bound."""
+    used: Spending
+    """Spent and set aside so far."""
+
+
+class BudgetReservedPayload(TypedDict):
+    """What an effect may cost at most is set aside before it starts."""
+
+    call_id: CallId
+    """The call it is set aside for."""
+    amount: Spending
+    """How much."""
+    budgets: NotRequired[list[BudgetState]]
+    """The budgets it counts against."""
+
+
+class BudgetSettledPayload(TypedDict):
+    """What the effect really cost; the rest of the reservation is free again."""
+
+    call_id: CallId
+    """The call it was set aside for."""
+    amount: Spending
+    """What it cost."""
 
 
 class CancelRequestedPayload(TypedDict):
@@ -198,6 +261,50 @@ class PinsRecordedPayload(TypedDict):
     """Why they are recorded now."""
 
 
+class ConsideredRule(TypedDict):
+    """One rule that was looked at."""
+
+    policy: Slug
+    """Its policy."""
+    version: Semver
+    """Version of that policy."""
+    rule: Slug
+    """The rule."""
+    effect: Literal["deny", "ask", "allow"]
+    """What it decides."""
+    matched: bool
+    """Whether every condition held."""
+    why: NotRequired[Sentence]
+    """Which condition did not hold, or what became of the rule."""
+
+
+class PolicyDecidedPayload(TypedDict):
+    """What the policy says to one call, with the rule and every rule that was looked at."""
+
+    call_id: CallId
+    """The call that was decided."""
+    tool: DottedName
+    """Which tool."""
+    version: Semver
+    """Exact version, as pinned."""
+    effect: Literal["deny", "ask", "allow"]
+    """What was decided."""
+    policy: Slug | None
+    """Policy of the deciding rule or default; null when the platform itself decided."""
+    policy_version: NotRequired[Semver]
+    """Version of that policy."""
+    rule: Slug | None
+    """The deciding rule; null when none matched."""
+    reason: Sentence
+    """Why, for people."""
+    considered: list[ConsideredRule]
+    """Rules that were looked at, those that matched first."""
+    call_hash: Sha256
+    """Hash of the exact call: tool, version, hash of its manifest and arguments."""
+    mode: Mode
+    """Mode of the run."""
+
+
 class RunResumedPayload(TypedDict):
     """The run goes on after a pause, a crash or a request."""
 
@@ -278,3 +385,24 @@ class TimerSetPayload(TypedDict):
     """When to go on."""
     reason: NotRequired[Sentence]
     """Why it waits."""
+
+
+class WorkspaceChangedPayload(TypedDict):
+    """A file of the run's workspace was made, changed or removed; the diff can be viewed and
+    undone.
+    """
+
+    call_id: NotRequired[CallId]
+    """The call that changed it; absent when a person did."""
+    path: RelativePath
+    """The file, below the workspace root."""
+    change: Literal["created", "modified", "deleted", "restored"]
+    """What happened to it."""
+    before: Sha256 | None
+    """Hash of its content before; null when there was none."""
+    after: Sha256 | None
+    """Hash of its content now; null when it is gone."""
+    diff: NotRequired[ArtifactRef]
+    """The difference, as a file of the run; absent for what is no text."""
+    undoes: NotRequired[int]
+    """Number of the event whose change was undone."""

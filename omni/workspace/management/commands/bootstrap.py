@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from apps.registry.services.bootstrap import bootstrap
+from apps.tools.services.builtin import load_builtins
 from omni.workspace.assets import collect_assets
 
 
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         collect_assets()
         self._tell("assets", as_json=as_json)
         result = bootstrap()
+        load_builtins()
         if as_json:
             self.stdout.write(json.dumps(result))
         elif result["admin_password"]:
