@@ -111,4 +111,4 @@ def test_the_lifecycle_is_the_one_that_was_promised() -> None:
         ways_out = {after for before, after in LEGAL if before is status}
         assert (status in TERMINAL) == (not ways_out)
         assert status in TERMINAL or {Status.FAILED, Status.CANCELLED} <= ways_out
-    assert sorted(DECIDERS) == ["echo", "script"]
+    assert sorted(DECIDERS) == ["echo", "plan", "script"]
