@@ -11,7 +11,8 @@ from apps.tools.executors.base import Call, Outcome, ProducedFile, ToolError
 from apps.tools.executors.tracking import Tracked
 from omni.contracts.types.shapes import ToolErrorCategory
 from omni.contracts.types.tool_manifest import SandboxJobConfig
-from omni.sandbox.job import Bind, Job, Limits, Refused, Result, run
+from omni.sandbox.egress.addresses import opened_places
+from omni.sandbox.job import Job, Limits, Refused, Result, run
 
 PYTHON = "{python}"
 MAX_SHOWN = 2000
@@ -57,7 +58,7 @@ class SandboxJob:
 
 
 def _job(call: Call, config: SandboxJobConfig) -> Job:
-    arguments = dict(call.arguments)
+    arguments, scopes = dict(call.arguments), set(call.manifest["scopes"])
     text = json.dumps(arguments).encode() if config.get("stdin") == "arguments" else b""
     environment = {name: call.secret(ref) for name, ref in config.get("secrets", {}).items()}
     files: dict[str, bytes] = {
@@ -73,7 +74,9 @@ def _job(call: Call, config: SandboxJobConfig) -> Job:
         files=files,
         limits=_limits(call),
         egress=call.hosts,
-        bind=_bind(call),
+        allow_private=opened_places(),
+        workspace=call.workspace if {"filesystem.read", "filesystem.write"} & scopes else None,
+        writable="filesystem.write" in scopes,
     )
 
 
@@ -100,13 +103,6 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, bool | dict):
         return [json.dumps(value)]
     return [str(value)]
-
-
-def _bind(call: Call) -> Bind | None:
-    scopes = call.manifest["scopes"]
-    if "filesystem.write" in scopes:
-        return Bind(call.workspace, writable=True)
-    return Bind(call.workspace, writable=False) if "filesystem.read" in scopes else None
 
 
 def _limits(call: Call) -> Limits:
