@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +13,6 @@ from omni.contracts.types.tool_manifest import SandboxJobConfig
 from omni.sandbox.egress.addresses import opened_places
 from omni.sandbox.job import Job, Limits, Refused, Result, run
 
-PYTHON = "{python}"
 MAX_SHOWN = 2000
 STATUSES: dict[str, tuple[ToolErrorCategory, str]] = {
     "timeout": ("timeout", "It took longer than it may."),
@@ -84,9 +82,7 @@ def _command(template: list[str], arguments: Mapping[str, Any]) -> tuple[str, ..
     """`{name}` alone stands for an argument, a list for several words; nothing goes to a shell."""
     words: list[str] = []
     for word in template:
-        if word == PYTHON:
-            words.append(sys.executable)
-        elif word.startswith("{") and word.endswith("}"):
+        if word.startswith("{") and word.endswith("}"):
             words += _words(arguments.get(word[1:-1]))
         else:
             words.append(word)
