@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import forms
 
+from apps.runs.schema_form import JsonField
+
 # An event holds at most 64 KiB; characters may take four bytes each.
 LONGEST_MESSAGE = 16_000
 
@@ -38,6 +40,7 @@ class CancelForm(forms.Form):
 
 class AnswerForm(forms.Form):
     answer = forms.CharField(max_length=40)
+    arguments = JsonField(required=False)
     reason = forms.CharField(
         max_length=1000,
         required=False,

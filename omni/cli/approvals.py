@@ -72,16 +72,24 @@ def list_approvals(
 @click.argument("approval", type=click.UUID)
 @click.argument("answer")
 @click.option("--reason", default="", help="Why; kept in the run's log.")
+@click.option(
+    "--arguments", "given", metavar="@FILE|-", help="JSON that the call is made with instead."
+)
 @with_server
 @json_option
-def answer_question(client: Client, approval: Any, answer: str, reason: str, as_json: bool) -> None:
+def answer_question(
+    client: Client, approval: Any, answer: str, reason: str, given: str | None, as_json: bool
+) -> None:
     """Answer an approval with one of its options.
 
     Exit code 7 when somebody else answered before.
     """
+    from omni.cli.api import read_data
     from omni.cli.client import path_of
 
-    body = {"answer": answer} | ({"reason": reason} if reason else {})
+    body: dict[str, Any] = {"answer": answer} | ({"reason": reason} if reason else {})
+    if given:
+        body["arguments"] = read_data(given, "--arguments")
     row = client.post(path_of("approvals", str(approval), "answer"), body)
     if as_json:
         return output.show_json(row)

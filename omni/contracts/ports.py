@@ -73,6 +73,8 @@ class ToolRequest:
     """Approvals of the run that are settled, by id."""
     grants: list[dict[str, Any]] = field(default_factory=list)
     """Rules that people added for this run."""
+    is_edited: bool = False
+    """Whether a person changed the arguments while approving the call."""
     calls_made: int = 0
     """How often the run has called this tool before."""
 

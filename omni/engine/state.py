@@ -51,6 +51,7 @@ class RunState:
     pinned_tools: dict[str, dict[str, str]] = field(default_factory=dict)
     grants: list[dict[str, Any]] = field(default_factory=list)
     calls_by_tool: dict[str, int] = field(default_factory=dict)
+    edited_calls: dict[str, dict[str, Any]] = field(default_factory=dict)
     status: str = Status.QUEUED.value
     reason: str = ""
     last_seq: int = 0
@@ -205,6 +206,7 @@ def _approval_requested(state: RunState, payload: dict[str, Any]) -> None:
     state.pending_approvals[payload["approval_id"]] = {
         "title": payload["title"],
         "expires_at": payload.get("expires_at"),
+        "call_id": payload.get("call_id"),
         "grant": payload.get("detail", {}).get("grant"),
         "on_expiry": payload.get("on_expiry", "deny"),
     }
@@ -214,6 +216,8 @@ def _approval_answered(state: RunState, payload: dict[str, Any]) -> None:
     asked = state.pending_approvals.pop(payload["approval_id"], None) or {}
     if payload.get("scope") == "run" and asked.get("grant"):
         state.grants.append({**asked["grant"], "approval_id": payload["approval_id"]})
+    if "arguments" in payload and asked.get("call_id"):
+        state.edited_calls[asked["call_id"]] = payload["arguments"]
     state.settled_approvals[payload["approval_id"]] = payload["answer"]
 
 

@@ -171,6 +171,23 @@ def test_an_approval_is_worth_nothing_for_another_call(plan: Plan, user: User) -
     assert first.detail["call_hash"] != second.detail["call_hash"]
 
 
+@pytest.mark.req("POL-3")
+def test_an_approver_may_change_the_arguments_of_a_tool_that_allows_it(
+    plan: Plan, user: User, thread: Thread
+) -> None:
+    run = plan(write("a.txt", "wrong"), write("b.txt"))
+    drive(run)
+    approval = Approval.objects.get()
+    for arguments, answer_word in (({"path": 1}, "approve"), ({"path": "a.txt"}, "reject")):
+        with pytest.raises(InvalidInput):
+            answer_approval(actor=user, approval=approval, answer=answer_word, arguments=arguments)
+    right = {"path": "a.txt", "text": "right"}
+    answer_approval(actor=user, approval=approval, answer="approve", arguments=right)
+    assert drive(run) == "waiting for approval"
+    assert payload(run, "tool_call")["arguments"] == right
+    assert (workspace_of(thread.pk) / "a.txt").read_text() == "right"
+
+
 @pytest.mark.req("POL-5")
 def test_analysis_only_refuses_changes_whatever_the_rules_say(
     plan: Plan, user: User, thread: Thread

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_serializer
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,12 +20,16 @@ from apps.runs.services.approvals import answer_approval
 
 @extend_schema_serializer(
     examples=[
-        OpenApiExample("Yes", {"answer": "allow", "reason": "Looks right."}, request_only=True)
+        OpenApiExample("Yes", {"answer": "approve", "reason": "Looks right."}, request_only=True)
     ]
 )
 class Answer(Body):
     answer = Text(max_length=40, help_text="One of the approval's options.")
     reason = Text(required=False, allow_blank=True, max_length=1000, help_text="Why.")
+    arguments = serializers.DictField(
+        required=False,
+        help_text="What the call is made with instead, where `detail.editable` is true.",
+    )
 
 
 class ApprovalQuery(Query):

@@ -127,7 +127,7 @@ class ThreadRunList(Door):
         """Start a run; it is queued, and a worker takes it from there."""
         thread = visible_thread(self.person, id)
         body = {"input": {}, **self.accept(NewRun)}
-        return _made(request, runs.create_run(actor=self.person, thread=thread, **body))
+        return made(request, runs.create_run(actor=self.person, thread=thread, **body))
 
 
 class RunDetailDoor(Door):
@@ -183,7 +183,7 @@ class RunRetry(Door):
     @idempotent
     def post(self, request: Request, id: uuid.UUID) -> Response:
         """Start an ended run anew, with the same input; the old one stays as it is."""
-        return _made(request, runs.retry_run(actor=self.person, run=visible_run(self.person, id)))
+        return made(request, runs.retry_run(actor=self.person, run=visible_run(self.person, id)))
 
 
 class RunRollback(Door):
@@ -194,10 +194,10 @@ class RunRollback(Door):
     def post(self, request: Request, id: uuid.UUID) -> Response:
         """Undo what a run changed in its workspace, by a run that puts the files back."""
         run = visible_run(self.person, id)
-        return _made(request, roll_back(actor=self.person, run=run, **self.accept(Undo)))
+        return made(request, roll_back(actor=self.person, run=run, **self.accept(Undo)))
 
 
-def _made(request: Request, run: Run) -> Response:
+def made(request: Request, run: Run) -> Response:
     where = reverse("runs_api:run", kwargs={"id": run.pk}, request=request)
     shown = RunSerializer(run).data
     return Response(shown, status=status.HTTP_201_CREATED, headers={"Location": where})

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.runs.api import approvals, artifacts, events, runs, threads, workers
+from apps.runs.api import approvals, artifacts, calls, events, runs, threads, workers
 from apps.runs.live.urls import urlpatterns as streams
 
 app_name = "runs_api"
@@ -10,6 +10,7 @@ app_name = "runs_api"
 urlpatterns = [
     path("workers", workers.WorkerList.as_view(), name="workers"),
     path("projects/<slug:slug>/threads", threads.ThreadList.as_view(), name="threads"),
+    path("projects/<slug:slug>/calls", calls.CallList.as_view(), name="calls"),
     path("threads/<uuid:id>", threads.ThreadDetail.as_view(), name="thread"),
     path("threads/<uuid:id>/runs", runs.ThreadRunList.as_view(), name="thread_runs"),
     path("runs", runs.RunList.as_view(), name="runs"),

@@ -53,13 +53,14 @@ def request_of(effect: CallTool, state: RunState, facts: RunFacts) -> ToolReques
         facts=facts,
         call_id=effect.call_id,
         tool=effect.tool,
-        arguments=effect.arguments,
+        arguments=state.edited_calls.get(effect.call_id, effect.arguments),
         idempotent=effect.idempotent,
         version=effect.version,
         mode=cast(Mode, state.mode),
         pins=state.pinned_tools,
         answers=state.settled_approvals,
         grants=state.grants,
+        is_edited=effect.call_id in state.edited_calls,
         calls_made=state.calls_by_tool.get(effect.tool, 0) - effect.repeat,
     )
 

@@ -16,17 +16,28 @@ from apps.runs.eventlog import RunEnded, system
 from apps.runs.models import Approval, Run
 from apps.runs.services.budgets import raise_bound
 from apps.runs.services.runs import actor_of, cancel_run
+from apps.tools.selectors import installed_tool
 from apps.tools.services.policies import add_project_rule
 from omni.contracts.errors import Conflict, InvalidInput
+from omni.contracts.foreign import ForeignSchema
 
 SCOPES = {"approve": "once", "approve_run": "run", "approve_project": "project"}
 
 
 @transaction.atomic
 def answer_approval(
-    *, actor: User, approval: Approval, answer: str, reason: str = "", as_operator: bool = False
+    *,
+    actor: User,
+    approval: Approval,
+    answer: str,
+    reason: str = "",
+    arguments: dict[str, Any] | None = None,
+    as_operator: bool = False,
 ) -> tuple[Approval, bool]:
-    """The first valid answer wins; a later one is told so. The second value: was this the one?"""
+    """The first valid answer wins; a later one is told so. The second value: was this the one?
+
+    With `arguments` the call is made with these instead, once, where its tool allows that.
+    """
     require(actor, Permission.APPROVE, approval.run.project, as_operator=as_operator)
     approval = _locked(approval.pk)
     if approval.state != Approval.State.PENDING:
@@ -45,6 +56,8 @@ def answer_approval(
         payload["reason"] = reason
     if "grant" in approval.detail and answer in SCOPES:
         payload["scope"] = SCOPES[answer]
+    if arguments is not None and arguments != approval.detail.get("arguments"):
+        payload["arguments"] = _edited(approval, answer, arguments)
     key = f"approval-end-{approval.pk}"
     eventlog.append(
         approval.run_id, [system("approval_answered", payload, key=key)], actor=actor_of(actor)
@@ -56,6 +69,18 @@ def answer_approval(
     wakeup.advance_soon(approval.run_id)
     approval.refresh_from_db()
     return approval, True
+
+
+def _edited(approval: Approval, answer: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Checked now, while the person who wrote them is still there to correct them."""
+    if not approval.detail.get("editable") or answer != "approve":
+        raise InvalidInput.field(
+            "arguments", "The arguments can only be changed together with a single approval."
+        )
+    detail = approval.detail
+    tool = installed_tool(approval.project_id, detail["tool"], detail["version"])
+    ForeignSchema(tool.declared["input_schema"]).validate(arguments, what="The input")
+    return arguments
 
 
 def _allow_for_project(actor: User, approval: Approval) -> None:

@@ -13,6 +13,7 @@ from django.utils.text import Truncator
 
 from apps.runs.models import Run
 from apps.runs.timeline import words
+from apps.runs.timeline.items import pretty
 
 register = template.Library()
 
@@ -76,3 +77,8 @@ def status_word(status: str) -> str:
 @register.filter
 def option_word(option: str) -> str:
     return words.option_word(option)
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    return pretty(value)

@@ -66,7 +66,7 @@ class Invoker:
                 call_hash=hashed,
                 preview=preview_of(_call(resolved, request, context)),
             )
-            decision = answer_to(question, request.answers, decision)
+            decision = answer_to(question, request, decision)
         told = decided_payload(decision, asked, call_id=request.call_id, call_hash=hashed)
         return Verdict(
             tool=resolved.name,

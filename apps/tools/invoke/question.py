@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from apps.tools.invoke.resolve import Resolved
 from apps.tools.policy.decide import Decision
 from apps.tools.policy.request import CallRequest
-from omni.contracts.ports import Question
+from omni.contracts.ports import Question, ToolRequest
 from omni.contracts.types.policy import Policy
 
 APPROVE, FOR_RUN, FOR_PROJECT, REJECT = "approve", "approve_run", "approve_project", "reject"
@@ -46,6 +46,8 @@ def question_about(
         detail["hosts"] = list(asked.hosts)
     if preview:
         detail["preview"] = preview
+    if resolved.manifest.get("editable", False):
+        detail["editable"] = True
     on_expiry = _on_expiry(policies)
     if on_expiry != "deny":
         detail["on_expiry"] = on_expiry
@@ -60,15 +62,17 @@ def question_about(
     )
 
 
-def answer_to(question: Question, answers: dict[str, str], decision: Decision) -> Decision:
+def answer_to(question: Question, request: ToolRequest, decision: Decision) -> Decision:
     """A settled question decides; an open one stays a question."""
-    answer = answers.get(question.approval_id)
+    if request.is_edited:
+        return replace(decision, effect="allow", reason="A person changed and approved this call.")
+    answer = request.answers.get(question.approval_id)
     if answer is None:
         return decision
     if answer in (APPROVE, FOR_RUN, FOR_PROJECT):
-        return dataclasses.replace(decision, effect="allow", reason="A person approved this call.")
+        return replace(decision, effect="allow", reason="A person approved this call.")
     reason = "Nobody approved it in time." if answer == "expired" else "A person rejected it."
-    return dataclasses.replace(decision, effect="deny", reason=reason)
+    return replace(decision, effect="deny", reason=reason)
 
 
 def _reach(asked: CallRequest) -> dict[str, Any]:

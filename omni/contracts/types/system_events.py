@@ -42,6 +42,8 @@ class ApprovalAnsweredPayload(TypedDict):
     """Why."""
     scope: NotRequired[Literal["once", "run", "project"]]
     """How far the answer reaches."""
+    arguments: NotRequired[JsonObject]
+    """What the call is made with instead, where the person changed it."""
 
 
 class ApprovalExpiredPayload(TypedDict):

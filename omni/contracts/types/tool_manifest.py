@@ -190,6 +190,8 @@ class ToolManifest(TypedDict):
     """How much harm a wrong call can do."""
     simulates: NotRequired[bool]
     """Whether it can answer in `dry_run` without changing anything."""
+    editable: NotRequired[bool]
+    """Whether a person who approves a call may change its arguments."""
     tags: NotRequired[Tags]
     """Words to find it by."""
     examples: NotRequired[list[ToolManifestExample]]
