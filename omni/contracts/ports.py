@@ -11,11 +11,30 @@ from omni.contracts.errors import ErrorCategory, OmniError
 from omni.contracts.types.shapes import Mode, ToolErrorCategory
 
 
+class MemoryPort(Protocol):
+    """What a project remembers."""
+
+    def search(self, project_id: uuid.UUID, query: str, *, most: int) -> list[dict[str, Any]]:
+        """Items that have to do with the query, best first; each says why."""
+        ...
+
+    def remember(
+        self, project_id: uuid.UUID, text: str, *, kind: str, importance: float, call_id: str
+    ) -> dict[str, Any]:
+        """Keep a text; answers its id and whether it is new."""
+        ...
+
+
 class RunContext(Protocol):
     """What an effect may know of the run it works for."""
 
     @property
     def run_id(self) -> uuid.UUID: ...
+
+    @property
+    def memory(self) -> MemoryPort:
+        """What the run's project remembers."""
+        ...
 
     def cancelled(self) -> bool:
         """Whether to stop now: the run is being cancelled or belongs to another worker."""

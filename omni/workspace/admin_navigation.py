@@ -38,6 +38,8 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Artifacts", "attach_file", "runs.artifact"),
             ("Uses of artifacts", "link", "runs.artifactuse"),
             ("Projections", "layers", "runs.projection"),
+            ("Budgets", "savings", "runs.budgetuse"),
+            ("Memories", "psychology", "memory.memoryitem"),
         ),
     ),
     ("Secrets", (("Secrets", "password", "tools.secret"),)),

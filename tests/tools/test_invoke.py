@@ -345,3 +345,48 @@ def test_the_door_makes_no_call_without_a_decision_that_allows_it(
             context=None,  # type: ignore[arg-type]
         )
     assert caught.value.kind == "permission_denied"
+
+
+@pytest.mark.req("TOOL-7")
+def test_a_project_remembers_what_it_is_told_and_no_other_project_does(
+    plan: Plan, user: User, thread: Thread
+) -> None:
+    fact = "The launch takes place in Kourou."
+    run = plan(
+        step("memory.remember", text=fact),
+        step("memory.remember", text=f"  {fact.upper()} "),
+        step("memory.search", query="Where is the launch?"),
+        step("memory.search", query="nothing of the kind"),
+    )
+    assert done(run, user).status == "done"
+    first, again, found, nothing = (
+        payload(run, "tool_result", number)["output"] for number in range(4)
+    )
+    assert (first["is_new"], again["is_new"], first["id"]) == (True, False, again["id"])
+    assert [item["text"] for item in found["items"]] == [fact]
+    assert found["items"][0]["source_run"] == str(run.pk) and "launch" in found["items"][0]["why"]
+    assert nothing["items"] == []
+    from apps.registry.services.projects import create_project
+
+    other = create_thread(
+        actor=user, project=create_project(actor=user, name="Gemini"), title="Other"
+    )
+    steps = [step("memory.search", query="launch")]
+    elsewhere = create_run(actor=user, thread=other, run_kind="plan", input={"steps": steps})
+    assert done(elsewhere, user).status == "done"
+    assert payload(elsewhere, "tool_result")["output"]["items"] == []
+
+
+@pytest.mark.req("RUN-14", "TOOL-7")
+def test_an_artifact_is_read_within_its_project_only(
+    plan: Plan, user: User, thread: Thread
+) -> None:
+    from apps.runs.services.artifacts import store_artifact
+
+    run = plan(write("a.txt"))
+    sha256 = store_artifact(run.pk, b"some bytes", media_type="text/plain").sha256
+    reader = plan(step("artifact.read", sha256=sha256, offset=5))
+    assert drive(reader) == "done"
+    assert payload(reader, "tool_result")["output"]["text"] == "bytes"
+    stranger = plan(step("artifact.read", sha256="0" * 64))
+    assert drive(stranger) == "failed"

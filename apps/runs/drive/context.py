@@ -6,6 +6,7 @@ import time
 import uuid
 from datetime import datetime, timedelta
 
+from apps.runs.drive.memory import RunMemory
 from apps.runs.drive.pulse import Pulse
 from apps.runs.drive.writer import Writer
 from apps.runs.eventlog import Event, NewEvent, Sealed
@@ -32,6 +33,10 @@ class DriveContext:
     @property
     def run_id(self) -> uuid.UUID:
         return self._writer.run_id
+
+    @property
+    def memory(self) -> RunMemory:
+        return RunMemory(self.run_id)
 
     def cancelled(self) -> bool:
         return self._pulse.must_stop.is_set()

@@ -1,0 +1,1 @@
+"""What changes and finds memories."""
