@@ -24,6 +24,7 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
     from django.contrib.auth.models import Group
     from django_celery_beat import models as beat
 
+    from apps.memory.services.items import remember
     from apps.registry.models import IdempotencyRecord, Scope, User
     from apps.registry.services.members import set_member_roles
     from apps.registry.services.projects import create_project
@@ -31,7 +32,7 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
     from apps.registry.sessions import SessionStore
     from apps.runs import eventlog
     from apps.runs.eventlog.project import rebuild
-    from apps.runs.models import Approval, Projection, Worker
+    from apps.runs.models import Approval, BudgetUse, Projection, Worker
     from apps.runs.services.artifacts import store_artifact
     from apps.runs.services.runs import create_run, create_thread
     from apps.tools.services.secrets import set_secret
@@ -89,6 +90,13 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         rebuild(kept.pk)
         return Projection.objects.get(pk=kept.pk)
 
+    def budget(n: int) -> Any:
+        bound = {"scope": f"project:{n}", "unit": "steps", "amount": n}
+        return BudgetUse.objects.create(project=member(n), **bound)
+
+    def memory(n: int) -> Any:
+        return remember(project_id=member(n).pk, text=f"Fact {n}")[0]
+
     def worker(n: int) -> Any:
         now = timezone.now()
         return Worker.objects.create(
@@ -137,6 +145,8 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         "runs.artifact": artifact,
         "runs.artifactuse": artifact,
         "runs.projection": projection,
+        "runs.budgetuse": budget,
+        "memory.memoryitem": memory,
         "runs.worker": worker,
         "axes.accessattempt": access(
             AccessAttempt, get_data="", post_data="password=x", failures_since_start=9
