@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 from typing import Any
@@ -112,6 +113,10 @@ def _as_the_first(channel: socket.socket, parts: root.Parts, without: frozenset[
 def serve(control: socket.socket, cells: socket.socket, users: int) -> None:
     """Pass requests on, each with its socket and, when it wants one, the workspace as a mount."""
     while True:
+        ready, _, _ = select.select([control, cells], [], [])
+        if cells in ready:
+            # It never says anything more, so it has ended; the platform starts another one.
+            return
         message, fds, _, _ = socket.recv_fds(control, LARGEST, 1, socket.MSG_CMSG_CLOEXEC)
         if not message:
             return
