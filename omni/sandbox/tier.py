@@ -95,15 +95,17 @@ class Choice:
             self._chosen = None
 
 
-def choose() -> Chosen:
+def choose(namespaces: Opener = SHARED.open) -> Chosen:
     """Try the tiers from the strongest."""
     reasons: list[str] = []
     tiers: tuple[tuple[Tier, Opener], ...] = (
-        ("namespaces", SHARED.open),
+        ("namespaces", namespaces),
         ("bubblewrap", bubblewrap.open_cell),
     )
     for tier, opener in tiers:
         try:
+            if tier == "bubblewrap":
+                bubblewrap.try_it()
             canary(opener, roots_of_interpreter())
         except Refused as error:
             reasons += [f"{tier}: {reason}" for reason in error.reasons]

@@ -141,7 +141,7 @@ def test_a_job_is_cancelled_with_all_it_started(zygote: Zygote) -> None:
         "print('begun', flush=True)\n"
         "time.sleep(3600)\n"
     )
-    before = cells_alive()
+    before = cells_alive(zygote)
     asked: list[None] = []
 
     def cancelled() -> bool:
@@ -150,7 +150,7 @@ def test_a_job_is_cancelled_with_all_it_started(zygote: Zygote) -> None:
 
     result = run_in(zygote.open, Job(("python3", "-c", code)), cancelled=cancelled)
     assert (result.status, result.files) == ("cancelled", ())
-    assert cells_alive() == before
+    assert cells_alive(zygote) == before
 
 
 def test_a_job_that_is_cancelled_before_does_not_start() -> None:
@@ -162,7 +162,7 @@ def test_a_job_that_is_cancelled_before_does_not_start() -> None:
 
 
 def test_nothing_survives_a_job(zygote: Zygote) -> None:
-    before = cells_alive()
+    before = cells_alive(zygote)
     code = (
         "import os, time\n"
         "for _ in range(5):\n"
@@ -173,13 +173,13 @@ def test_nothing_survives_a_job(zygote: Zygote) -> None:
     )
     result = run_in(zygote.open, Job(("python3", "-c", code)))
     assert result.status == "ok"
-    assert cells_alive() == before
+    assert cells_alive(zygote) == before
 
 
-def cells_alive() -> int:
-    """Processes below this one, whatever namespace they are in; zombies are not alive."""
+def cells_alive(zygote: Zygote) -> int:
+    """Processes below it, whatever namespace they are in; zombies are not alive."""
     count = 0
-    for child in psutil.Process().children(recursive=True):
+    for child in psutil.Process(zygote.pid).children(recursive=True):
         try:
             count += child.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
