@@ -49,7 +49,10 @@ def family(pid: int) -> list[int]:
 def test_a_dead_one_is_replaced() -> None:
     assert run(HELLO).stdout == b"hello\n"
     first = SHARED.current().pid
+    members = family(first)
     os.kill(first, signal.SIGKILL)
+    # A job that it takes while it dies is interrupted, and nobody may run that a second time.
+    assert eventually(lambda: gone(members))
     assert run(HELLO).stdout == b"hello\n"
     assert SHARED.current().pid != first
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import struct
 from typing import Any
@@ -83,4 +82,3 @@ def limit(limits: dict[str, Any], without: frozenset[str]) -> None:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(name, (value, value))
-    os.nice(5)
