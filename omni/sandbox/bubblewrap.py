@@ -11,6 +11,7 @@ from pathlib import Path
 
 from omni.sandbox import interpreter
 from omni.sandbox.cell.root import (
+    COPIED,
     DEVICES,
     FOLDERS,
     LINKED,
@@ -19,42 +20,79 @@ from omni.sandbox.cell.root import (
     USER,
     WORK,
     WORKSPACE,
+    WRITTEN,
 )
 from omni.sandbox.shapes import Job, Refused
 
-SOURCES = "/usr/lib/omni-cell"
+SOURCES = "/etc/omni-cell"
 PACKAGES = ("omni/__init__.py", "omni/sandbox/__init__.py", "omni/sandbox/cell")
 
 
 def open_cell(job: Job) -> socket.socket:
     """A new cell for this job; it greets on the socket."""
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            number = theirs.fileno()
+            process = _start(job, _supervisor(number, job), number)
+    except BaseException:
+        ours.close()
+        raise
+    threading.Thread(target=process.wait, name="bubblewrap", daemon=True).start()
+    return ours
+
+
+def try_it() -> None:
+    """Start nothing in it, to hear from bubblewrap itself what this machine does not allow."""
+    process = _start(Job(("true",)), [interpreter.executable(), "-I", "-S", "-c", ""])
+    _, said = process.communicate()
+    if process.returncode:
+        words = said.decode(errors="replace").strip().splitlines()
+        raise Refused(words[-1] if words else f"it ended with {process.returncode}")
+
+
+def _start(job: Job, inside: list[str], *fds: int) -> subprocess.Popen[bytes]:
     program = shutil.which("bwrap")
     if program is None:
         raise Refused("bubblewrap is not installed")
-    ours, theirs = socket.socketpair()
-    with theirs:
-        command = [program, *_arguments(job), "--", *_supervisor(theirs.fileno(), job)]
-        uid = interpreter.unprivileged_uid() if os.geteuid() == 0 else None
-        try:
-            process = subprocess.Popen(  # noqa: S603  (bubblewrap with our own arguments)
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                # Its environment can be read inside, whatever it is told to clear.
-                env={},
-                cwd="/",
-                start_new_session=True,
-                user=uid,
-                group=uid,
-                extra_groups=None if uid is None else [],
-            )
-        except OSError as error:
-            ours.close()
-            raise Refused(f"bubblewrap does not start: {error}") from None
-    threading.Thread(target=process.wait, name="bubblewrap", daemon=True).start()
-    return ours
+    uid = interpreter.unprivileged_uid() if os.geteuid() == 0 else None
+    written = {path: _memory_file(text) for path, text in WRITTEN.items()}
+    words = [*_arguments(job), *_read_only(written), *_workspace(job), "--remount-ro", "/"]
+    try:
+        return subprocess.Popen(  # noqa: S603  (bubblewrap with our own arguments)
+            [program, *words, "--", *inside],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if fds else subprocess.PIPE,
+            pass_fds=(*fds, *written.values()),
+            # Its environment can be read inside, whatever it is told to clear.
+            env={},
+            cwd="/",
+            start_new_session=True,
+            user=uid,
+            group=uid,
+            extra_groups=None if uid is None else [],
+        )
+    except OSError as error:
+        raise Refused(f"bubblewrap does not start: {error}") from None
+    finally:
+        for number in written.values():
+            os.close(number)
+
+
+def _memory_file(text: str) -> int:
+    """Bubblewrap copies it to the end; the sandbox never sees the descriptor."""
+    number = os.memfd_create("written", 0)
+    os.write(number, text.encode())
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def _read_only(written: dict[str, int]) -> list[str]:
+    words: list[str] = []
+    for path, number in written.items():
+        words += ["--ro-bind-data", str(number), path]
+    return words
 
 
 def _supervisor(number: int, job: Job) -> list[str]:
@@ -74,7 +112,7 @@ def _arguments(job: Job) -> list[str]:
     for path in (*FOLDERS, *interpreter.folders()):
         if os.path.isdir(path):
             words += ["--ro-bind", path, path]
-    for name in ("/etc/ld.so.cache", "/etc/ssl/openssl.cnf"):
+    for name in COPIED:
         if os.path.isfile(name):
             words += ["--ro-bind", name, name]
     size = ["--size", str(job.limits.disk_bytes), "--tmpfs"]
@@ -83,7 +121,7 @@ def _arguments(job: Job) -> list[str]:
         words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     for path, target in SYMLINKS.items():
         words += ["--symlink", target, path]
-    return [*words, *_ours(), *_workspace(job), "--remount-ro", "/", "--chdir", WORK]
+    return [*words, *_ours(), "--chdir", WORK]
 
 
 def _ours() -> list[str]:

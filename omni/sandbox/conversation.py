@@ -22,6 +22,8 @@ from omni.sandbox.cgroup import Group
 from omni.sandbox.egress.proxy import Proxy
 from omni.sandbox.shapes import Job, OutputFile, Refused, Result, Status
 
+Opener = Callable[[Job], socket.socket]
+
 GREETING_SECONDS = 60
 ANSWER_SECONDS = 60
 # After the wall time the supervisor ends the job by itself; this is for one that cannot.
@@ -29,6 +31,10 @@ GRACE_SECONDS = 10
 CANCEL_SECONDS = 0.7
 LOOK_SECONDS = 0.05
 STATUSES = frozenset(get_args(Status)) - {"refused"}
+
+
+class Unborn(Refused):
+    """The cell ended before it greeted, with the process that makes them; nothing has run."""
 
 
 class Conversation:
@@ -50,7 +56,7 @@ class Conversation:
         try:
             kind, said, fds = wire.receive_json(self._channel, wire.HELLO, wire.REFUSED)
         except (wire.Broken, OSError) as error:
-            raise Refused(f"the cell did not start: {error}") from None
+            raise Unborn(f"the cell did not start: {error}") from None
         if kind == wire.REFUSED:
             raise Refused(str(said["reason"]))
         self._handle, *doors = fds
@@ -178,6 +184,14 @@ class Conversation:
         if self._group is not None:
             self._group.close()
         self._channel.close()
+
+
+def converse(opener: Opener, job: Job) -> Conversation:
+    """With a new cell; asked a second time when the process that makes them has just died."""
+    try:
+        return Conversation(opener(job), job)
+    except Unborn:
+        return Conversation(opener(job), job)
 
 
 def _bytes_of(source: bytes | Path) -> bytes:

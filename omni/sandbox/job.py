@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from omni.contracts.errors import InvalidInput
 from omni.sandbox.cell.names import problem
-from omni.sandbox.conversation import Conversation
+from omni.sandbox.conversation import Opener, converse
 from omni.sandbox.egress.approved import Approved
 from omni.sandbox.shapes import Job, Limits, OutputFile, Refused, Result, Status
-from omni.sandbox.tier import CHOICE, Opener
+from omni.sandbox.tier import CHOICE
 
 __all__ = ["Job", "Limits", "OutputFile", "Refused", "Result", "Status", "run"]
 
@@ -32,7 +32,7 @@ def run_in(opener: Opener, job: Job, *, cancelled: Callable[[], bool] = _never) 
     check(job)
     if cancelled():
         return Result("cancelled", -9)
-    conversation = Conversation(opener(job), job)
+    conversation = converse(opener, job)
     try:
         conversation.send()
         return conversation.result(cancelled)

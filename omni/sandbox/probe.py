@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from dataclasses import dataclass
 
 from omni.sandbox import cgroup
 from omni.sandbox.cell import landlock
-from omni.sandbox.tier import CHOICE, Tier
+from omni.sandbox.shapes import Job
+from omni.sandbox.tier import RETRY_SECONDS, Chosen, Tier, choose
+from omni.sandbox.zygote import Zygote
 
 
 @dataclass(frozen=True)
@@ -21,8 +26,21 @@ class Isolation:
 
 
 def probe() -> Isolation:
-    """The tier that jobs get in this process; takes a fraction of a second the first time."""
-    chosen = CHOICE.get()
+    """Takes a fraction of a second, and leaves nothing running."""
+    made: list[Zygote] = []
+
+    def cold(job: Job) -> socket.socket:
+        made.append(Zygote())
+        return made[-1].open(job)
+
+    try:
+        return _describe(choose(cold))
+    finally:
+        for zygote in made:
+            zygote.close()
+
+
+def _describe(chosen: Chosen) -> Isolation:
     if chosen.tier == "none":
         return Isolation("none", chosen.reasons)
     extras, missing = ["seccomp"], []
@@ -37,3 +55,16 @@ def probe() -> Isolation:
     if chosen.tier == "bubblewrap":
         missing.append("a limit on the number of files")
     return Isolation(chosen.tier, chosen.reasons, tuple(extras), tuple(missing))
+
+
+_lock = threading.Lock()
+_known: tuple[float, Isolation] | None = None
+
+
+def known() -> Isolation:
+    """The same for pages: asked once, and again later when it was not the best."""
+    global _known
+    with _lock:
+        if _known is None or (_known[1].reasons and time.monotonic() > _known[0] + RETRY_SECONDS):
+            _known = time.monotonic(), probe()
+        return _known[1]

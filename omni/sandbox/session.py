@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import IO
 
-from omni.sandbox.conversation import Conversation
+from omni.sandbox.conversation import converse
 from omni.sandbox.job import check
 from omni.sandbox.shapes import Job, Limits, Refused, Result
 from omni.sandbox.tier import CHOICE
@@ -30,7 +30,7 @@ class Process:
         self._closed = threading.Event()
         self.result: Result | None = None
         """How it ended; its errors are in `stderr`."""
-        self._conversation = Conversation(chosen.open(job), job)
+        self._conversation = converse(chosen.open, job)
         theirs_in, ours_in = os.pipe()
         ours_out, theirs_out = os.pipe()
         self.stdin: IO[bytes] = os.fdopen(ours_in, "wb", buffering=0)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from omni.sandbox import bubblewrap, interpreter
-from omni.sandbox.conversation import Conversation
+from omni.sandbox.conversation import Opener, converse
 from omni.sandbox.shapes import Job, Limits, Refused
 from omni.sandbox.zygote import SHARED
 
 Tier = Literal["namespaces", "bubblewrap", "none"]
-Opener = Callable[[Job], socket.socket]
 
 RETRY_SECONDS = 30
 # Everything is asserted from inside; a canary that cannot look does not say "ok" either.
@@ -52,7 +49,7 @@ def canary(opener: Opener, extra_root: frozenset[str] = frozenset()) -> None:
     """Refused with what it saw, unless everything is as it must be."""
     limits = Limits(wall_seconds=30, cpu_seconds=20)
     job = Job(("python3", "-I", "-S", "-c", CANARY), limits=limits)
-    conversation = Conversation(opener(job), job)
+    conversation = converse(opener, job)
     try:
         conversation.send()
         result = conversation.result(lambda: False)
@@ -98,15 +95,17 @@ class Choice:
             self._chosen = None
 
 
-def choose() -> Chosen:
+def choose(namespaces: Opener = SHARED.open) -> Chosen:
     """Try the tiers from the strongest."""
     reasons: list[str] = []
     tiers: tuple[tuple[Tier, Opener], ...] = (
-        ("namespaces", SHARED.open),
+        ("namespaces", namespaces),
         ("bubblewrap", bubblewrap.open_cell),
     )
     for tier, opener in tiers:
         try:
+            if tier == "bubblewrap":
+                bubblewrap.try_it()
             canary(opener, roots_of_interpreter())
         except Refused as error:
             reasons += [f"{tier}: {reason}" for reason in error.reasons]

@@ -29,6 +29,7 @@ class Zygote:
     ) -> None:
         """`without` leaves out layers, to show that each is needed; only tests pass it."""
         self._asking = threading.Lock()
+        self._cells: socket.socket | None = None
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  (our own module)
@@ -56,11 +57,13 @@ class Zygote:
         self._control.settimeout(START_SECONDS)
         try:
             self._control.send(json.dumps(plan).encode())
-            said = json.loads(self._control.recv(ANSWER) or b"{}")
+            answer, fds, _, _ = socket.recv_fds(self._control, ANSWER, 1, socket.MSG_CMSG_CLOEXEC)
+            said = json.loads(answer or b"{}")
         except (OSError, ValueError) as error:
             raise Refused(f"the launcher did not answer: {error}") from None
         if "landlock" not in said:
             raise Refused(str(said.get("refused") or "the launcher ended"))
+        self._cells = socket.socket(fileno=fds[0])
         return int(said["landlock"])
 
     @property
@@ -82,9 +85,11 @@ class Zygote:
             "writable": job.writable,
             "uid": interpreter.unprivileged_uid(),
         }
+        # Only the launcher sees the machine's folders; everything else goes to the cells directly.
+        door = self._control if job.workspace or self._cells is None else self._cells
         try:
             with theirs, self._asking:
-                socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+                socket.send_fds(door, [json.dumps(request).encode()], [theirs.fileno()])
         except BaseException:
             ours.close()
             raise
@@ -92,7 +97,7 @@ class Zygote:
 
     def close(self) -> None:
         """The launcher ends when its socket does, and all its cells with it."""
-        self._control.close()
+        self._close_doors()
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -101,8 +106,13 @@ class Zygote:
 
     def forget(self) -> None:
         """In a forked process: it is our parent's; an open copy would keep it alive."""
-        self._control.close()
+        self._close_doors()
         self._process.returncode = 0
+
+    def _close_doors(self) -> None:
+        self._control.close()
+        if self._cells is not None:
+            self._cells.close()
 
 
 class Shared:

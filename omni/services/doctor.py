@@ -200,6 +200,8 @@ def _logs(good: bool) -> str:
 def _isolation(config: Config) -> Iterator[Finding]:
     found = probe()
     detail = ", ".join((found.tier, *found.extras))
+    if found.missing:
+        detail += f"; without {', '.join(found.missing)}"
     if found.tier == "namespaces":
         yield Finding("Isolation", "ok", detail)
     elif found.tier == "bubblewrap":

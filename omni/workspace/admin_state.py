@@ -20,6 +20,7 @@ from apps.runs import selectors as runs
 from apps.runs.models import Worker
 from apps.tools.models import Secret
 from omni import __version__, config
+from omni.sandbox.probe import known
 from omni.workspace.admin_navigation import changelist, may_see
 
 DAYS = 14
@@ -152,6 +153,7 @@ class State:
             ("Machine", current.node_id),
             ("Address", current.base_url),
             ("Secrets sealed by", "OMNI_SECRET_KEYS" if current.secret_keys else "the key file"),
+            ("Sandbox", isolation()),
         ]
 
 
@@ -182,6 +184,14 @@ def sign_ins_by_day(now: datetime, days: int = DAYS) -> list[tuple[date, dict[st
     empty = {"signed_in": 0, "failed": 0, "denied": 0}
     span = [first + timedelta(days=offset) for offset in range(days)]
     return [(day, found.get(day, empty)) for day in span]
+
+
+def isolation() -> str:
+    """The tier with its layers, or why code that agents bring is refused on this machine."""
+    found = known()
+    if found.tier == "none":
+        return f"refuses to run anything: {'; '.join(found.reasons)}"
+    return ", ".join((found.tier, *found.extras))
 
 
 def database_facts() -> tuple[int, str]:

@@ -18,9 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 UID = 4242
 
 
-def run_as_ordinary_user(module: str, *words: str) -> Any:
-    """What the module printed as JSON; only root may call it."""
-    command = [sys.executable, "-m", "tests.sandbox.ordinary", module, *words]
+def run_as_ordinary_user(tier: str) -> Any:
+    """How every program ended in a cell of this tier; only root may call it."""
+    command = [sys.executable, "-m", "tests.sandbox.ordinary", tier]
     environment = {"PATH": os.environ["PATH"], "HOST_CANARY": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -57,22 +57,24 @@ def drop() -> None:
     os.execv(sys.executable, [sys.executable, "-m", "tests.sandbox.ordinary", "--", *sys.argv[1:]])
 
 
-def everything() -> dict[str, Any]:
+def everything(tier: str) -> dict[str, Any]:
+    from omni.sandbox import bubblewrap
     from omni.sandbox.zygote import Zygote
     from tests.sandbox.machine import machine
     from tests.sandbox.programs import run_programs
 
     assert os.getuid() == UID
     zygote = Zygote()
+    opener = bubblewrap.open_cell if tier == "bubblewrap" else zygote.open
     try:
         with machine() as env:
-            return {name: asdict(one) for name, one in run_programs(zygote.open, env).items()}
+            return {name: asdict(one) for name, one in run_programs(opener, env).items()}
     finally:
         zygote.close()
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--":
-        print(json.dumps(everything()))
+        print(json.dumps(everything(sys.argv[2])))
     else:
         drop()

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from omni.sandbox.conversation import Opener
 from omni.sandbox.job import Job, Limits, run_in
-from omni.sandbox.tier import Opener
 
 MB = 1 << 20
 # Generous: only programs about time are short of it, and the machine may be busy.
@@ -112,8 +112,8 @@ verdict(seen, seen)
         "files: writing to the system",
         """
 written = []
-places = ["/", "/usr", "/usr/bin", "/etc", "/bin", "/lib", "/dev", "/proc", os.path.dirname(os.__file__)]
-for place in places:
+library = os.path.dirname(os.__file__)
+for place in ("/", "/usr", "/usr/bin", "/etc", "/bin", "/lib", "/dev", "/proc", library):
     try:
         open(os.path.join(place, "planted"), "w").close()
         written.append(place)
@@ -156,7 +156,8 @@ try:
 except OSError:
     pass
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-rights = [name for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb") if int(status[name], 16)]
+sets = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
+rights = [name for name in sets if int(status[name], 16)]
 verdict(escaped or rights or int(status["NoNewPrivs"]) != 1, (escaped, rights))
 """,
     ),
@@ -347,7 +348,8 @@ verdict(found, found)
     Program(
         "processes: of the machine",
         """
-others = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())]
+numbers = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+others = numbers - {1, os.getpid()}
 verdict(others or os.getppid() != 1, others)
 """,
     ),

@@ -31,7 +31,7 @@ def as_we_are() -> Iterator[dict[str, Outcome]]:
 
 @pytest.fixture(scope="module")
 def as_ordinary_user() -> dict[str, Outcome]:
-    return {name: Outcome(**said) for name, said in run_as_ordinary_user("all").items()}
+    return {name: Outcome(**said) for name, said in run_as_ordinary_user("namespaces").items()}
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -1,121 +1,98 @@
-"""A workspace: files below one folder, whatever paths and links others come up with."""
+"""A folder of the machine in a cell: as writable as was said, and no way out of it."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from omni.contracts.errors import NotFound, OmniError, PermissionDenied
-from omni.sandbox.workspace import Entry, TooMuch, Workspace, parts_of
+from omni.sandbox.cell import workspace as inside
+from tests.sandbox.conftest import Run
 
-OUTSIDE = "outside the workspace"
+pytestmark = [pytest.mark.req("SBX-1"), pytest.mark.xdist_group("sandbox")]
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Workspace:
-    (tmp_path / "secret.txt").write_text(OUTSIDE)
-    root = tmp_path / "root"
-    root.mkdir()
-    return Workspace(root)
+def folder(tmp_path: Path) -> Path:
+    """Private, as every run's workspace is, below a folder that others may not enter."""
+    place = tmp_path / "closed" / "workspace"
+    place.mkdir(parents=True)
+    place.parent.chmod(0o700)
+    place.chmod(0o700)
+    (place / "note.txt").write_text("from outside")
+    (tmp_path / "closed" / "secret.txt").write_text("secret")
+    return place
 
 
-def test_what_is_written_is_read_and_listed(files: Workspace) -> None:
-    files.write("notes/today.md", b"one")
-    files.write("notes/today.md", b"two")
-    files.write("a.txt", b"")
-    assert files.read("notes//./today.md", max_bytes=10) == b"two"
-    assert files.entries(depth=2) == [
-        Entry("a.txt", "file", 0),
-        Entry("notes", "folder", 0),
-        Entry("notes/today.md", "file", 3),
-    ]
-    files.remove("a.txt")
-    assert files.find("a.txt", max_bytes=10) is None
-    assert list(files.snapshot()) == ["notes/today.md"]
-    assert not list(files.root.rglob("*.part"))
+def test_it_can_be_read_but_not_changed(run_python: Run, folder: Path) -> None:
+    result = run_python(
+        "import os\n"
+        "print(os.getcwd(), open('note.txt').read())\n"
+        "for attempt in (lambda: open('new', 'w'), lambda: os.remove('note.txt'),\n"
+        "                lambda: os.chmod('note.txt', 0o777), lambda: os.mkdir('sub')):\n"
+        "    try: attempt(); print('escaped')\n"
+        "    except OSError: pass\n",
+        workspace=folder,
+    )
+    assert result.stdout == b"/workspace from outside\n", result
+    assert os.listdir(folder) == ["note.txt"]
 
 
-@pytest.mark.req("TOOL-7")
-@pytest.mark.parametrize(
-    "path",
-    [
-        "../secret.txt",
-        "a/../../secret.txt",
-        "/etc/passwd",
-        "~/secret.txt",
-        "..\\secret.txt",
-        "a\x00b",
-        "..",
-        "\ud800",
-        "x" * 300,
-        "/".join("a" * 40),
-        "",
-        ".",
-    ],
-)
-def test_a_path_that_leads_out_is_refused(files: Workspace, path: str) -> None:
-    for act in (
-        lambda: files.read(path, max_bytes=100),
-        lambda: files.write(path, b"x"),
-        lambda: files.remove(path),
-    ):
-        with pytest.raises(PermissionDenied) as caught:
-            act()
-        assert caught.value.remedy
+def test_what_is_made_there_belongs_to_the_platform(run_python: Run, folder: Path) -> None:
+    result = run_python(
+        "import os\n"
+        "os.makedirs('made/deep', mode=0o700)\n"
+        "open('made/deep/new.txt', 'w').write('from inside')\n"
+        "os.chmod('made/deep/new.txt', 0o600)\n"
+        "open('note.txt', 'a').write(' and inside')\n",
+        workspace=folder,
+        writable=True,
+    )
+    assert result.status == "ok", result.stderr
+    assert (folder / "made/deep/new.txt").read_text() == "from inside"
+    assert (folder / "note.txt").read_text() == "from outside and inside"
+    owners = {path.lstat().st_uid for path in folder.rglob("*")}
+    assert owners == {os.getuid()}
+    shutil.rmtree(folder)
 
 
-@pytest.mark.req("TOOL-7")
-@pytest.mark.parametrize("target", ["../secret.txt", "/etc/passwd", ".."])
-def test_no_link_is_followed(files: Workspace, target: str) -> None:
-    os.symlink(target, files.root / "link")
-    for path in ("link", "link/secret.txt"):
-        with pytest.raises(PermissionDenied):
-            files.read(path, max_bytes=100)
-        with pytest.raises(PermissionDenied):
-            files.write(path, b"gone")
-    with pytest.raises(PermissionDenied):
-        files.remove("link")
-    assert files.entries() == [Entry("link", "link", 0)]
-    assert files.snapshot() == {}
-    assert (files.root.parent / "secret.txt").read_text() == OUTSIDE
+def test_links_lead_nowhere(run_python: Run, folder: Path) -> None:
+    """Inside there is nothing of the machine to lead to; outside they are the reader's concern."""
+    (folder / "up").symlink_to("../secret.txt")
+    (folder / "absolute").symlink_to(folder.parent / "secret.txt")
+    (folder / "passwd").symlink_to("/etc/passwd")
+    result = run_python(
+        "import os\n"
+        "for name in ('up', 'absolute', '../secret.txt', '../closed/secret.txt'):\n"
+        "    try: open(name); print('escaped', name)\n"
+        "    except OSError: pass\n"
+        "print('root:' in open('passwd').read())\n"
+        "os.symlink('/etc/shadow', 'planted')\n",
+        workspace=folder,
+        writable=True,
+    )
+    assert (result.status, result.stdout) == ("ok", b"False\n"), result
 
 
-@pytest.mark.req("TOOL-7")
-def test_special_files_are_not_opened(files: Workspace) -> None:
-    """A pipe without a writer would hold a worker for ever."""
-    os.mkfifo(files.root / "pipe")
-    with pytest.raises(PermissionDenied):
-        files.read("pipe", max_bytes=10)
-    with pytest.raises(PermissionDenied):
-        files.write("pipe", b"x")
-    (files.root / "folder").mkdir()
-    with pytest.raises(PermissionDenied):
-        files.read("folder", max_bytes=10)
+def test_programs_there_gain_no_rights(run_python: Run, folder: Path) -> None:
+    shutil.copy("/usr/bin/id", folder / "id")
+    (folder / "id").chmod(0o4755)
+    code = "import subprocess; print(subprocess.run(['./id', '-u'], capture_output=True).stdout)"
+    result = run_python(code, workspace=folder)
+    assert b"1000" in result.stdout, result
 
 
-def test_bounds_are_kept(files: Workspace) -> None:
-    files.write("big", b"x" * 11)
-    with pytest.raises(TooMuch):
-        files.read("big", max_bytes=10)
-    for number in range(5):
-        files.write(f"f{number}", b"")
-    with pytest.raises(TooMuch):
-        files.entries(most=3)
-    with pytest.raises(TooMuch):
-        files.snapshot(max_bytes=5)
-    with pytest.raises(NotFound):
-        files.read("nothing/here", max_bytes=10)
-
-
-@given(st.text(max_size=80))
-def test_a_path_is_refused_or_stays_below(path: str) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders to hand over")
+def test_without_mapped_mounts_it_is_handed_over(folder: Path) -> None:
+    """A file system that cannot show its files as another user's: they become that user's."""
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to(folder.parent / "secret.txt")
+    place = os.open(folder, os.O_RDONLY)
     try:
-        parts = parts_of(path)
-    except OmniError:
-        return
-    assert all(part not in ("", ".", "..") and "/" not in part and "\x00" not in part
-               for part in parts)  # fmt: skip
+        inside.hand_over(place, 4242)
+    finally:
+        os.close(place)
+    assert {path.lstat().st_uid for path in (folder, *folder.rglob("*"))} == {4242}
+    assert (folder.parent / "secret.txt").stat().st_uid == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import struct
 from typing import Any
@@ -15,6 +14,7 @@ from omni.sandbox.cell.kernel import (
     MACHINE,
     PR_CAP_AMBIENT,
     PR_CAPBSET_DROP,
+    PR_CAPBSET_READ,
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_SECUREBITS,
@@ -50,12 +50,10 @@ def lock_down(writable: list[str], without: frozenset[str]) -> None:
 def drop_capabilities() -> None:
     """From every set that a process has."""
     for capability in range(LAST_CAPABILITY + 1):
-        if int(LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)) < 0:
-            # The first one that this kernel does not know; it must know some.
-            if capability < 30:
-                need(-1, "bounding set")
-            break
-    # bubblewrap has taken the right to set these away already.
+        # Those that the kernel does not know, or that bubblewrap has taken already, are not there.
+        if int(LIBC.prctl(PR_CAPBSET_READ, capability, 0, 0, 0)) == 1:
+            prctl("bounding set", PR_CAPBSET_DROP, capability)
+    # Where bubblewrap has taken the right to set these there is nothing left to keep.
     LIBC.prctl(PR_SET_SECUREBITS, SECURE_BITS, 0, 0, 0)
     prctl("ambient capabilities", PR_CAP_AMBIENT, AMBIENT_CLEAR_ALL)
     header, nothing = struct.pack("Ii", CAPABILITY_VERSION, 0), bytes(24)
@@ -84,4 +82,3 @@ def limit(limits: dict[str, Any], without: frozenset[str]) -> None:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(name, (value, value))
-    os.nice(5)

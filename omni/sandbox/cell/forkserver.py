@@ -1,11 +1,14 @@
-"""The process that is warm: it forks one cell for each request and never sees what a job says."""
+"""The process that is warm: it keeps cells ready; each waits for one job and takes no other."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import select
 import signal
 import socket
+import time
 from typing import Any
 
 from omni.sandbox.cell import root, supervisor, wire
@@ -13,41 +16,66 @@ from omni.sandbox.cell.kernel import SetupFailed, map_user, unshare
 
 LARGEST = 65536
 SPACES = ("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
+SPARES = 2
+PAUSE_SECONDS = 0.05
 
 
 def serve(requests: socket.socket, without: frozenset[str]) -> None:
-    """Until the launcher ends. Children are not waited for: the kernel forgets them."""
+    """Until nobody can ask any more. Requests are read by the cells themselves, one by each."""
+    # Children are not waited for: the kernel forgets them.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.disable()
+    gc.freeze()
+    poll = select.poll()
+    poll.register(requests, 0)
+    spares = 0
     while True:
-        message, fds, _, _ = socket.recv_fds(requests, LARGEST, 2, socket.MSG_CMSG_CLOEXEC)
-        if not message:
-            return
-        if os.fork() == 0:
-            requests.close()
-            _start(json.loads(message), list(fds), without)
-        for each in fds:
-            os.close(each)
+        while spares < SPARES:
+            poll.register(_spare(requests, without), select.POLLIN)
+            spares += 1
+        for ready, _ in poll.poll():
+            if ready == requests.fileno():
+                return
+            if not os.read(ready, 1):
+                # It died unused, which must not become a race of births and deaths.
+                time.sleep(PAUSE_SECONDS)
+            poll.unregister(ready)
+            os.close(ready)
+            spares -= 1
 
 
-def _start(request: dict[str, Any], fds: list[int], without: frozenset[str]) -> None:
+def _spare(requests: socket.socket, without: frozenset[str]) -> int:
+    """A cell that waits; the descriptor tells when it has been taken, or has died."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.close(reading)
+        _start(requests, writing, without)
+    os.close(writing)
+    return reading
+
+
+def _start(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
     """A child of ours enters namespaces of its own; its child is the first process in them."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    channel = socket.socket(fileno=fds[0])
     try:
         unshare(*(name for name in SPACES if name not in without))
         if "user" not in without:
             map_user(root.USER, 0, 0)
         if os.fork() == 0:
-            _first(channel, request, fds[1] if len(fds) > 1 else None, without)
+            _first(requests, taken, without)
     except (SetupFailed, OSError) as error:
-        supervisor.refuse(channel, str(error))
+        _refuse_next(requests, taken, str(error))
     finally:
         os._exit(0)
 
 
-def _first(
-    channel: socket.socket, request: dict[str, Any], tree: int | None, without: frozenset[str]
-) -> None:
+def _first(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
+    try:
+        root.prepare(without)
+    except (SetupFailed, OSError) as error:
+        _refuse_next(requests, taken, str(error))
+        os._exit(0)
+    request, channel, tree = _take(requests, taken)
     try:
         root.furnish(request, tree, without)
         supervisor.run(channel, egress=bool(request["egress"]), without=without)
@@ -55,3 +83,20 @@ def _first(
         supervisor.refuse(channel, str(error))
     finally:
         os._exit(0)
+
+
+def _take(requests: socket.socket, taken: int) -> tuple[dict[str, Any], socket.socket, int | None]:
+    """The next request; ends the process when there is none to come."""
+    message, fds, _, _ = socket.recv_fds(requests, LARGEST, 2, socket.MSG_CMSG_CLOEXEC)
+    if not message:
+        os._exit(0)
+    os.write(taken, b".")
+    os.close(taken)
+    requests.close()
+    return json.loads(message), socket.socket(fileno=fds[0]), fds[1] if len(fds) > 1 else None
+
+
+def _refuse_next(requests: socket.socket, taken: int, reason: str) -> None:
+    """Whoever asks next learns what is wrong with this machine."""
+    _, channel, _ = _take(requests, taken)
+    supervisor.refuse(channel, reason)

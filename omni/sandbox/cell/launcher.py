@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 from typing import Any
@@ -41,7 +42,9 @@ def main(number: int) -> None:
     except (SetupFailed, OSError) as error:
         control.send(json.dumps({"refused": str(error)}).encode())
         return
-    control.send(json.dumps({"landlock": landlock.version()}).encode())
+    hello = json.dumps({"landlock": landlock.version()}).encode()
+    # Jobs without a workspace need not come through us.
+    socket.send_fds(control, [hello], [cells.fileno()])
     serve(control, cells, users)
 
 
@@ -110,16 +113,19 @@ def _as_the_first(channel: socket.socket, parts: root.Parts, without: frozenset[
 
 
 def serve(control: socket.socket, cells: socket.socket, users: int) -> None:
-    """Pass requests on, each with its socket and, when it wants one, the workspace as a mount."""
+    """Pass on the requests that want a workspace, with that as a mount."""
     while True:
+        ready, _, _ = select.select([control, cells], [], [])
+        if cells in ready:
+            # It never says anything more, so it has ended; the platform starts another one.
+            return
         message, fds, _, _ = socket.recv_fds(control, LARGEST, 1, socket.MSG_CMSG_CLOEXEC)
         if not message:
             return
         request = json.loads(message)
         carried = list(fds)
         try:
-            if request["workspace"]:
-                carried.append(workspace.open_workspace(request, users))
+            carried.append(workspace.open_workspace(request, users))
             socket.send_fds(cells, [message], carried)
         except (SetupFailed, OSError) as error:
             with socket.socket(fileno=os.dup(fds[0])) as channel:

@@ -122,20 +122,25 @@ def _write(path: str, data: bytes) -> None:
     os.chmod(path, 0o644)
 
 
+def prepare(without: frozenset[str]) -> None:
+    """What every job has for itself, before it is known which: a /proc and a loopback."""
+    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
+    mount("proc", "/proc", "proc", flags, "subset=pid")
+    if "net" not in without:
+        raise_loopback()
+
+
 def furnish(request: dict[str, Any], tree: int | None, without: frozenset[str]) -> None:
-    """What one job has for itself: /proc, room for files, the workspace, a loopback."""
+    """What this job has for itself: room for files, and the workspace."""
     flags = MS_NOSUID | MS_NODEV
     room = f"size={request['disk_bytes']},nr_inodes={request['inodes']}"
     if "disk" in without:
         room = "size=1g"
     mount("tmpfs", WORK, "tmpfs", flags, f"mode=0755,{room}")
     mount("tmpfs", TEMPORARY, "tmpfs", flags, f"mode=1777,{room}")
-    mount("proc", "/proc", "proc", flags | MS_NOEXEC, "subset=pid")
     if tree is not None:
         move_mount(tree, WORKSPACE)
         os.close(tree)
-    if "net" not in without:
-        raise_loopback()
 
 
 def raise_loopback() -> None:

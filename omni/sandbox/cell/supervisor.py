@@ -36,9 +36,11 @@ def run(channel: socket.socket, *, egress: bool, without: frozenset[str]) -> Non
     confine.lock_down(writable, without)
     streams = Streams(stdin, job["limits"], given)
     child = start(job, streams, channel, without)
-    watch = Watch(child, streams, channel, job["limits"], without)
-    watch.until_the_end()
-    report(channel, job, watch, streams)
+    # From here on it has run: whatever goes wrong now must not look like a refusal.
+    with suppress(OSError):
+        watch = Watch(child, streams, channel, job["limits"], without)
+        watch.until_the_end()
+        report(channel, job, watch, streams)
 
 
 def greet(channel: socket.socket, egress: bool) -> None:

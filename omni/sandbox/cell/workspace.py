@@ -28,12 +28,15 @@ def users_map(uid: int) -> int:
             unshare("user")
             os.write(done, b".")
             signal.pause()
+        except SetupFailed as error:
+            os.write(done, str(error).encode())
         finally:
             os._exit(0)
     os.close(done)
     try:
-        if not os.read(ready, 1):
-            raise SetupFailed("user namespace for workspaces: refused")
+        said = os.read(ready, 1000)
+        if said != b".":
+            raise SetupFailed(said.decode() or "user namespace: its process ended")
         map_user(0, uid, uid, str(child))
         return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
