@@ -19,6 +19,7 @@ from tests.tools.manifests import manifest
 pytestmark = [pytest.mark.req("API-1"), pytest.mark.req("TOOL-3")]
 
 TOOLS = "/api/projects/apollo/tools"
+CATALOGUE = "/api/projects/apollo/available-tools"
 
 
 @pytest.fixture
@@ -57,11 +58,10 @@ def test_the_life_of_a_tool(api: APIClient, project: Any, published: list[Any]) 
 
 @pytest.mark.req("TOOL-1")
 def test_publishing_again_and_otherwise(api: APIClient, published: list[Any]) -> None:
-    again = api.post("/api/tools", {"manifest": manifest(), "project": "apollo"})
+    again = api.post(CATALOGUE, {"manifest": manifest()})
     assert (again.status_code, again.json()["id"]) == (200, published[0]["id"])
-    other = {"manifest": manifest(risk="high"), "project": "apollo"}
-    problem(api.post("/api/tools", other), 409, "conflict")
-    wrong = problem(api.post("/api/tools", {"manifest": {"name": "x"}, "project": "apollo"}), 400)
+    problem(api.post(CATALOGUE, {"manifest": manifest(risk="high")}), 409, "conflict")
+    wrong = problem(api.post(CATALOGUE, {"manifest": {"name": "x"}}), 400)
     assert wrong["errors"]
     problem(api.post("/api/tools", {"manifest": manifest()}), 403, "permission_denied")
 

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.registry.api.fields import Body, Text
+from apps.registry.api.fields import Body
 from apps.tools.models import PolicyVersion, ProjectRule, ToolInstallation, ToolVersion
 from omni.contracts.errors import InvalidInput
 
@@ -219,15 +219,6 @@ class DecisionSerializer(serializers.Serializer[Any]):
 
 class Manifest(Body):
     manifest = ObjectField(help_text="See /api/schemas/v1/tool-manifest.")
-
-
-class NewTool(Manifest):
-    project = Text(
-        required=False,
-        allow_null=True,
-        max_length=63,
-        help_text="The project to keep it for; without one it is for all, by operators.",
-    )
 
 
 class ValiditySerializer(serializers.Serializer[Any]):

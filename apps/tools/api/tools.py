@@ -13,13 +13,12 @@ from rest_framework.response import Response
 from apps.registry.api.doors import Door
 from apps.registry.api.fields import Body, Choice, Flag, Query, Text
 from apps.registry.api.idempotency import idempotent
-from apps.registry.models import Scope
+from apps.registry.models import Project, Scope
 from apps.registry.selectors import visible_project
 from apps.tools.api.shapes import (
     InstallationSerializer,
     InstalledToolSerializer,
     Manifest,
-    NewTool,
     ToolDetailSerializer,
     ToolSerializer,
     UseSerializer,
@@ -38,6 +37,8 @@ from apps.tools.selectors import (
 from apps.tools.services import tools
 from omni.contracts.canonical import digest
 from omni.contracts.errors import InvalidInput, NotFound
+
+REGISTERED = {200: ToolDetailSerializer, 201: ToolDetailSerializer}
 
 
 class ToolQuery(Query):
@@ -84,26 +85,11 @@ class ToolList(Door):
         asked = self.filters(ToolQuery)
         return self.page(visible_tools(self.person, q=asked.get("q", "")), ToolSerializer)
 
-    @extend_schema(
-        operation_id="register_tool",
-        request=NewTool,
-        responses={200: ToolDetailSerializer, 201: ToolDetailSerializer},
-    )
+    @extend_schema(operation_id="register_platform_tool", request=Manifest, responses=REGISTERED)
     @idempotent
     def post(self, request: Request) -> Response:
-        """Publish a version of a tool.
-
-        The same content again is the same version; other content under a published version is a
-        conflict.
-        """
-        body = self.accept(NewTool)
-        slug = body.get("project")
-        project = visible_project(self.person, slug) if slug else None
-        made, is_new = tools.register_tool(
-            actor=self.person, manifest=body["manifest"], project=project
-        )
-        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
-        return Response(ToolDetailSerializer(made).data, status=code)
+        """Publish a version of a tool for every project; for operators."""
+        return _registered(self, None)
 
 
 class ToolValidation(Door):
@@ -204,6 +190,16 @@ class ProjectCatalogue(Door):
         found = available_tools(self.person, project, q=asked.get("q", ""))
         return self.page(found, ToolSerializer)
 
+    @extend_schema(operation_id="register_tool", request=Manifest, responses=REGISTERED)
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """Publish a version of a tool of the project's own.
+
+        The same content again is the same version; other content under a published version is a
+        conflict.
+        """
+        return _registered(self, visible_project(self.person, slug))
+
 
 class ProjectTool(Door):
     tag = "tools"
@@ -248,6 +244,15 @@ class ProjectToolPin(Door):
         body = self.accept(Pin)
         row = tools.pin_tool(actor=self.person, project=project, name=tool, version=body["version"])
         return Response(InstallationSerializer(row).data)
+
+
+def _registered(door: Door, project: Project | None) -> Response:
+    body = door.accept(Manifest)
+    made, is_new = tools.register_tool(
+        actor=door.person, manifest=body["manifest"], project=project
+    )
+    code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+    return Response(ToolDetailSerializer(made).data, status=code)
 
 
 def _chosen(rows: list[ToolInstallation], wanted: str | None) -> ToolVersion | None:
