@@ -1,4 +1,4 @@
-"""The tools app's place in the house and its tab on a project."""
+"""The tools app's place in the house and its tabs on a project."""
 
 from django.apps import AppConfig
 
@@ -8,8 +8,12 @@ from omni.contracts.navigation import NavItem
 class ToolsConfig(AppConfig):
     name = "apps.tools"
     label = "tools"
-    verbose_name = "Tools and secrets"
-    project_tabs = (NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),)
+    verbose_name = "Tools, policies and secrets"
+    project_tabs = (
+        NavItem("Tools", "tools:tool_list", "wrench", "Project", 24, "manifests versions pins"),
+        NavItem("Policies", "tools:policy_list", "shield", "Project", 26, "rules allow deny why"),
+        NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),
+    )
 
     def ready(self) -> None:
         from apps.registry import hooks

@@ -1,15 +1,34 @@
-"""Addresses of a project's secrets in the workspace."""
+"""Addresses of a project's secrets, tools and policies in the workspace."""
 
 from django.urls import path
 
-from apps.tools import views
+from apps.tools.views import policies, secrets, tools
 
 app_name = "tools"
 
-_SECRETS = "projects/<slug:slug>/secrets"
+_PROJECT = "projects/<slug:slug>"
+_SECRETS = f"{_PROJECT}/secrets"
+_TOOLS = f"{_PROJECT}/tools"
+_TOOL = f"{_TOOLS}/<str:tool>"
+_POLICIES = f"{_PROJECT}/policies"
+_POLICY = f"{_POLICIES}/<str:policy>"
 
+# No tool and no policy can be called “-”, so what stands behind it is free for pages.
 urlpatterns = [
-    path(_SECRETS, views.project_secrets, name="project_secrets"),
-    path(f"{_SECRETS}/<str:name>/replace", views.replace, name="secret_replace"),
-    path(f"{_SECRETS}/<str:name>/delete", views.delete, name="secret_delete"),
+    path(_SECRETS, secrets.project_secrets, name="project_secrets"),
+    path(f"{_SECRETS}/<str:name>/replace", secrets.replace, name="secret_replace"),
+    path(f"{_SECRETS}/<str:name>/delete", secrets.delete, name="secret_delete"),
+    path(_TOOLS, tools.tool_list, name="tool_list"),
+    path(f"{_TOOLS}/-/new", tools.tool_new, name="tool_new"),
+    path(_TOOL, tools.tool_detail, name="tool_detail"),
+    path(f"{_TOOL}/install", tools.tool_install, name="tool_install"),
+    path(f"{_TOOL}/pin", tools.tool_pin, name="tool_pin"),
+    path(f"{_TOOL}/uninstall", tools.tool_uninstall, name="tool_uninstall"),
+    path(_POLICIES, policies.policy_list, name="policy_list"),
+    path(f"{_POLICIES}/-/new", policies.policy_new, name="policy_new"),
+    path(f"{_POLICIES}/-/why", policies.why, name="why"),
+    path(_POLICY, policies.policy_detail, name="policy_detail"),
+    path(f"{_POLICY}/use", policies.policy_use, name="policy_use"),
+    path(f"{_POLICY}/withdraw", policies.policy_withdraw, name="policy_withdraw"),
+    path(f"{_PROJECT}/rules/<str:rule>/withdraw", policies.rule_withdraw, name="rule_withdraw"),
 ]

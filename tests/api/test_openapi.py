@@ -36,7 +36,11 @@ from apps.runs import eventlog
 from apps.runs.models import Approval
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
+from apps.tools.services.policies import add_project_rule, publish_policy
 from apps.tools.services.secrets import set_secret
+from apps.tools.services.tools import install_tool, register_tool
+from tests.tools.manifests import manifest
+from tests.tools.policies import policy, rule
 
 pytestmark = pytest.mark.req("API-1")
 
@@ -145,6 +149,11 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
     file = store_artifact(run.pk, b"content", media_type="text/plain")
     question = {"approval_id": str(run.pk), "title": "Go on?", "options": ["yes", "no"]}
     eventlog.append(run.pk, [eventlog.system("approval_requested", question)])
+    tool, _ = register_tool(actor=administrator, manifest=manifest(), project=project)
+    install_tool(actor=administrator, project=project, tool=tool)
+    for owner in (project, None):
+        publish_policy(actor=administrator, document=policy(rule()), project=owner)
+    add_project_rule(actor=administrator, project=project, rule=rule("deny", "x"))
     project_things = {"slug": "apollo", "user_id": str(user.pk), "name": "KEY"}
     return World(
         token,
@@ -152,6 +161,8 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
             "projects": project_things,
             "members": project_things,
             "secrets": project_things,
+            "tools": {"slug": "apollo", "tool": tool.name, "id": str(tool.pk)},
+            "policies": {"slug": "apollo", "policy": "test", "rule": "x"},
             "tokens": {"id": str(spare.pk)},
             "people": {"id": str(user.pk)},
             "audit": {"id": 1},

@@ -26,8 +26,12 @@ from apps.runs import eventlog
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
-from apps.tools.models import Secret
+from apps.tools.models import PolicyVersion, ProjectPolicy, ProjectRule, Secret, ToolVersion
+from apps.tools.services.policies import add_project_rule, publish_policy, put_policy_in_force
 from apps.tools.services.secrets import set_secret
+from apps.tools.services.tools import install_tool, register_tool
+from tests.tools.manifests import manifest
+from tests.tools.policies import policy, rule
 
 pytestmark = [pytest.mark.req("SEC-2"), pytest.mark.req("SEC-1")]
 
@@ -90,6 +94,7 @@ class Victim:
     owner: User
     project: Project
     secret: Secret
+    tool: ToolVersion
     token: ApiToken
     entry: AuditEntry
     run: Run
@@ -100,6 +105,10 @@ class Victim:
         values = {
             "slug": self.project.slug,
             "name": self.secret.name,
+            "tool": self.tool.name,
+            "version": self.tool.version,
+            "policy": "hidden",
+            "rule": "hidden",
             "user_id": self.owner.pk,
             "token_id": self.token.pk,
             "entry_id": self.entry.pk,
@@ -112,6 +121,7 @@ class Victim:
             "id": {
                 "tokens": self.token.pk, "audit": self.entry.pk, "runs": self.run.pk,
                 "threads": self.run.thread_id, "approvals": self.approval.pk,
+                "tools": self.tool.pk,
             }.get(route.split("/")[1] if "/" in route else "", self.owner.pk),
             "run_id": self.run.pk,
             "thread_id": self.run.thread_id,
@@ -129,7 +139,7 @@ class Victim:
         model = apps.get_model(page[1], page[2]) if page else Project
         mine: dict[type, Any] = {
             Project: self.project, User: self.owner, Secret: self.secret, ApiToken: self.token,
-            AuditEntry: self.entry, Run: self.run, Approval: self.approval,
+            AuditEntry: self.entry, Run: self.run, Approval: self.approval, ToolVersion: self.tool,
         }  # fmt: skip
         row = mine.get(model) or model._default_manager.first()
         return str(row.pk if row else 1)
@@ -146,6 +156,11 @@ class Victim:
             Run.objects.filter(pk=self.run.pk).values("status", "last_seq", "tip_hash").get(),
             Thread.objects.filter(project=self.project).values("title", "archived_at").get(),
             Approval.objects.filter(pk=self.approval.pk).values("state", "answer").get(),
+            list(self.project.installations.values("tool", "is_pinned", "enabled")),
+            list(ToolVersion.objects.values("sha256", "deprecated")),
+            list(PolicyVersion.objects.values("sha256")),
+            list(ProjectPolicy.objects.values("policy", "withdrawn_at")),
+            list(ProjectRule.objects.values("rule", "withdrawn_at")),
         )
 
 
@@ -170,7 +185,21 @@ def victim(make_user: Callable[..., User]) -> Victim:
     )  # fmt: skip
     token, _ = create_token(user=owner, name=f"{MARK} token", scopes=set(Scope))
     entry = AuditEntry.objects.filter(project=project)[0]
-    return Victim(owner, project, secret, token, entry, *asking_run(owner, project))
+    tool = guarded_tool(owner, project)
+    return Victim(owner, project, secret, tool, token, entry, *asking_run(owner, project))
+
+
+def guarded_tool(owner: User, project: Project) -> ToolVersion:
+    """A tool of the project's own, with a policy and a rule that speak of it."""
+    about = manifest(name="hidden.tool", description=f"{MARK} tool")
+    tool, _ = register_tool(actor=owner, manifest=about, project=project)
+    install_tool(actor=owner, project=project, tool=tool)
+    document = policy(rule("ask", "r"), name="hidden") | {"description": f"{MARK} policy"}
+    published, _ = publish_policy(actor=owner, document=document, project=project)
+    put_policy_in_force(actor=owner, policy=published, project=project)
+    added = rule("deny", "hidden", agents=["x"]) | {"reason": f"{MARK} reason"}
+    add_project_rule(actor=owner, project=project, rule=added)
+    return tool
 
 
 def asking_run(owner: User, project: Project) -> tuple[Run, Approval, str]:
@@ -299,7 +328,7 @@ def test_the_owner_does_find_it(surface: str, victim: Victim) -> None:
     """The walk is worth something only if the same addresses lead somewhere for the owner."""
     dead, client = [], Client()
     for route in SURFACES[surface]:
-        if not re.search(r"<slug:|api/(runs|threads|approvals|artifacts)/<", route):
+        if not re.search(r"<slug:|api/(runs|threads|approvals|artifacts|tools)/<", route):
             continue
         with transaction.atomic():
             client.force_login(victim.owner, "django.contrib.auth.backends.ModelBackend")

@@ -34,6 +34,9 @@ PARAMETERS = {
     "id": "Its id, as lists show it.",
     "seq": "Number of the event within its run, from 1.",
     "sha256": "SHA-256 of the content, in lower-case hexadecimal digits.",
+    "tool": "Name of the tool, such as `filesystem.read_file`.",
+    "policy": "Name of the policy.",
+    "rule": "Id of the rule within the project.",
     "name": "Name of the secret: a letter, then letters, digits, dots, hyphens, underscores.",
 }
 EXAMPLE = {

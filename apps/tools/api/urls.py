@@ -2,17 +2,37 @@
 
 from django.urls import path
 
-from apps.tools.api import secrets
+from apps.tools.api import policies, secrets, tools
 
 app_name = "tools_api"
+
+_PROJECT = "projects/<slug:slug>"
+_TOOL = f"{_PROJECT}/tools/<str:tool>"
+_POLICY = f"{_PROJECT}/policies/<str:policy>"
 
 urlpatterns = [
     path("secrets", secrets.PlatformSecretList.as_view(), name="platform_secrets"),
     path("secrets/<str:name>", secrets.PlatformSecretDetail.as_view(), name="platform_secret"),
-    path("projects/<slug:slug>/secrets", secrets.ProjectSecretList.as_view(), name="secrets"),
+    path(f"{_PROJECT}/secrets", secrets.ProjectSecretList.as_view(), name="secrets"),
+    path(f"{_PROJECT}/secrets/<str:name>", secrets.ProjectSecretDetail.as_view(), name="secret"),
+    path("tools", tools.ToolList.as_view(), name="all_tools"),
+    path("tools/validate", tools.ToolValidation.as_view(), name="tool_validation"),
+    path("tools/<uuid:id>", tools.ToolDetail.as_view(), name="tool_version"),
+    path("tools/<uuid:id>/deprecate", tools.ToolDeprecation.as_view(), name="tool_deprecation"),
+    path(f"{_PROJECT}/tools", tools.ProjectToolList.as_view(), name="tools"),
+    path(f"{_PROJECT}/available-tools", tools.ProjectCatalogue.as_view(), name="available_tools"),
+    path(_TOOL, tools.ProjectTool.as_view(), name="tool"),
+    path(f"{_TOOL}/pin", tools.ProjectToolPin.as_view(), name="tool_pin"),
+    path("policies", policies.PlatformPolicyList.as_view(), name="platform_policies"),
     path(
-        "projects/<slug:slug>/secrets/<str:name>",
-        secrets.ProjectSecretDetail.as_view(),
-        name="secret",
+        "policies/<str:policy>/use",
+        policies.PlatformPolicyUse.as_view(),
+        name="platform_policy_use",
     ),
+    path(f"{_PROJECT}/policies", policies.ProjectPolicyList.as_view(), name="policies"),
+    path(_POLICY, policies.ProjectPolicyDetail.as_view(), name="policy"),
+    path(f"{_POLICY}/use", policies.ProjectPolicyUse.as_view(), name="policy_use"),
+    path(f"{_PROJECT}/rules", policies.RuleList.as_view(), name="rules"),
+    path(f"{_PROJECT}/rules/<str:rule>", policies.RuleDetail.as_view(), name="rule"),
+    path(f"{_PROJECT}/decisions", policies.DecisionDoor.as_view(), name="decisions"),
 ]

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from omni.contracts.types.shapes import Capability, Mode, Risk
+from omni.contracts.types.tool_manifest import ToolManifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,30 @@ class CallRequest:
     """Hosts that the call would reach."""
     spent_share: float = 0.0
     """Largest share that is spent of any budget."""
+
+    @classmethod
+    def of(
+        cls, manifest: ToolManifest, arguments: Mapping[str, Any], *, at: datetime, **about: Any
+    ) -> CallRequest:
+        """A call of this tool; what its manifest declares is taken from there."""
+        return cls(
+            tool=manifest["name"],
+            version=manifest["version"],
+            at=at,
+            scopes=tuple(manifest["scopes"]),
+            capabilities=tuple(manifest["capabilities"]),
+            risk=manifest["risk"],
+            arguments=arguments,
+            **{"hosts": declared_hosts(manifest), **about},
+        )
+
+
+def declared_hosts(manifest: ToolManifest) -> tuple[str, ...]:
+    """Hosts that a tool reaches whatever it is called with."""
+    executor = manifest["executor"]
+    if executor["kind"] == "sandbox_job":
+        return tuple(executor["config"].get("egress", ()))
+    if executor["kind"] == "openapi_proxy":
+        host = urlsplit(executor["config"]["base_url"]).hostname
+        return (host,) if host else ()
+    return ()

@@ -2,6 +2,7 @@
 
 from apps.tools.selectors.policies import (
     in_force,
+    platform_policies,
     policies_of,
     policy_history,
     policy_version,
@@ -34,6 +35,7 @@ __all__ = [
     "installed_tool",
     "pinned_tool",
     "pins_of",
+    "platform_policies",
     "policies_of",
     "policy_history",
     "policy_version",

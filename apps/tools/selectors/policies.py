@@ -77,6 +77,11 @@ def rules_of(user: User, project: Project) -> QuerySet[ProjectRule]:
     return ProjectRule.objects.filter(project=project).select_related("added_by", "withdrawn_by")
 
 
+def platform_policies() -> QuerySet[PolicyVersion]:
+    """The platform's own, for doors that ask first whether the caller is an operator."""
+    return PolicyVersion.objects.filter(project=None).select_related("published_by", "project")
+
+
 def published_policies(user: User, project: Project) -> QuerySet[PolicyVersion]:
     """What a project may put in force: the platform's policies and its own."""
     require(user, Permission.VIEW, project)
