@@ -33,8 +33,9 @@ class OpenapiExecutor:
     kind = "openapi_proxy"
     version = EXECUTOR_VERSION
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: Texts, places: Callable[[], frozenset[str]] = opened_places) -> None:
         self._texts = texts
+        self._places = places
 
     def execute(self, call: Call) -> Outcome:
         config = _config(call)
@@ -49,7 +50,7 @@ class OpenapiExecutor:
             placed=placed,
         )
         credentials = sign(placed, {each.secret: call.secret(each.secret) for each in placed})
-        response = _sent(call, requests.signed(request, cookies, credentials))
+        response = self._sent(call, requests.signed(request, cookies, credentials))
         return _outcome(call, document, operation, response, credentials)
 
     def _pinned(self, call: Call, config: OpenapiProxyConfig) -> tuple[Document, Operation]:
@@ -69,6 +70,29 @@ class OpenapiExecutor:
         if operation is None:
             raise ToolError("misconfigured", "The document has no such operation.")
         return document, operation
+
+    def _sent(self, call: Call, request: Request) -> Response:
+        limits = call.manifest["limits"]
+        most = max(limits.get("output_bytes", OUTPUT_BYTES), limits.get("file_bytes", FILE_BYTES))
+        try:
+            return fetch(
+                request,
+                hosts=frozenset(call.hosts),
+                limits=FetchLimits(seconds=limits["wall_seconds"], body_bytes=most),
+                cancelled=call.run.cancelled,
+                allow_private=self._places(),
+            )
+        except EgressError as error:
+            repeatable = call.manifest["idempotency"] != "not_idempotent"
+            if error.sent and not repeatable and not isinstance(error, Cancelled):
+                raise ToolError(
+                    "outcome_unknown",
+                    f"The request was sent, but its outcome is not known. {error.message}",
+                    data=error.data,
+                ) from None
+            raise ToolError(
+                error.tool_error, error.message, remedy=error.remedy, data=error.data
+            ) from None
 
 
 @lru_cache(maxsize=8)
@@ -99,30 +123,6 @@ def _placed(
             "misconfigured", "The document says nothing about where the tool's credential goes."
         )
     return placed or ()
-
-
-def _sent(call: Call, request: Request) -> Response:
-    limits = call.manifest["limits"]
-    most = max(limits.get("output_bytes", OUTPUT_BYTES), limits.get("file_bytes", FILE_BYTES))
-    try:
-        return fetch(
-            request,
-            hosts=frozenset(call.hosts),
-            limits=FetchLimits(seconds=limits["wall_seconds"], body_bytes=most),
-            cancelled=call.run.cancelled,
-            allow_private=opened_places(),
-        )
-    except EgressError as error:
-        repeatable = call.manifest["idempotency"] != "not_idempotent"
-        if error.sent and not repeatable and not isinstance(error, Cancelled):
-            raise ToolError(
-                "outcome_unknown",
-                f"The request was sent, but its outcome is not known. {error.message}",
-                data=error.data,
-            ) from None
-        raise ToolError(
-            error.tool_error, error.message, remedy=error.remedy, data=error.data
-        ) from None
 
 
 def _outcome(

@@ -160,7 +160,7 @@ class _Builder:
     def _scalar(self, event: Any) -> Any:
         top = self._stack[-1] if self._stack else None
         is_key = top is not None and isinstance(top.value, dict) and top.key is None
-        plain = event.implicit[0] and event.style is None
+        plain = event.implicit[0] and not event.style
         # A name is text, whatever it looks like: `200:` is the name "200".
         return _resolved(event.value) if plain and not is_key else event.value
 
