@@ -76,7 +76,9 @@ class OpenapiProxyConfig(TypedDict):
     base_url: Url
     """Server to call."""
     credential: NotRequired[SecretRef]
-    """Secret that signs it in."""
+    """Secret that signs it in, where one is enough."""
+    credentials: NotRequired[dict[str, SecretRef]]
+    """Names of the document's security schemes and the secrets for them."""
 
 
 class OpenapiProxyExecutor(TypedDict):

@@ -1,0 +1,1 @@
+"""Operations of HTTP APIs as tools: OpenAPI documents compiled, calls sent, answers checked."""
