@@ -1,0 +1,1 @@
+"""What may leave: addresses that are checked before anything connects to them."""
