@@ -1,1 +1,0 @@
-"""What may leave: addresses that are checked before anything connects to them."""
