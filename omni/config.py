@@ -147,6 +147,13 @@ class Config:
     )
     idempotency_hours: int = _setting(24, "Security", "How long an Idempotency-Key is remembered.")
 
+    egress_private: tuple[str, ...] = _setting(
+        (),
+        "Security",
+        "Places inside your network that tools may reach although their addresses are not public, "
+        "as `host:port`, separated by commas.",
+    )
+
     admin_email: str = _setting(
         "admin@omni.local", "People", "Login of the administrator made on first start."
     )
@@ -326,6 +333,13 @@ def _check_doors(config: Config) -> None:
             raise ConfigError(
                 f"OMNI_CORS_ORIGINS must list origins, not {origin!r}.",
                 remedy="An origin has a scheme and a host, such as https://app.example.org.",
+            )
+
+    for place in config.egress_private:
+        if not re.fullmatch(rf"{_HOST}:[0-9]{{1,5}}", place):
+            raise ConfigError(
+                f"OMNI_EGRESS_PRIVATE must list places such as 127.0.0.1:8080, not {place!r}.",
+                remedy="Give each host with its port; networks and patterns are not accepted.",
             )
 
 

@@ -42,6 +42,9 @@ def test_https_without_a_proxy_is_refused_because_it_would_redirect_forever() ->
         ("cors_origins", "app.example.org", "https://app.example.org"),
         ("cors_origins", "*", "not '*'"),
         ("cors_origins", "https://app.example.org/path", "/path"),
+        ("egress_private", "127.0.0.1", "127.0.0.1:8080"),
+        ("egress_private", "10.0.0.0/8", "networks"),
+        ("egress_private", "http://127.0.0.1:80", "not 'http"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name: str, value: str, words: str) -> None:

@@ -1,0 +1,1 @@
+"""What leaves the platform for the network: which hosts and addresses, and how."""
