@@ -37,6 +37,7 @@ from apps.runs.models import Approval
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
 from apps.tools.services.secrets import set_secret
+from tests.mcp.furnish import furnished_server
 
 pytestmark = pytest.mark.req("API-1")
 
@@ -145,6 +146,8 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
     file = store_artifact(run.pk, b"content", media_type="text/plain")
     question = {"approval_id": str(run.pk), "title": "Go on?", "options": ["yes", "no"]}
     eventlog.append(run.pk, [eventlog.system("approval_requested", question)])
+    mcp = furnished_server(administrator, project)
+    entry = mcp.entries.get(name="search")
     project_things = {"slug": "apollo", "user_id": str(user.pk), "name": "KEY"}
     return World(
         token,
@@ -152,6 +155,7 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
             "projects": project_things,
             "members": project_things,
             "secrets": project_things,
+            "mcp": {"slug": "apollo", "server": mcp.slug, "mcp_entry": str(entry.pk)},
             "tokens": {"id": str(spare.pk)},
             "people": {"id": str(user.pk)},
             "audit": {"id": 1},

@@ -26,8 +26,9 @@ from apps.runs import eventlog
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
-from apps.tools.models import Secret
+from apps.tools.models import McpEntry, McpServer, Secret
 from apps.tools.services.secrets import set_secret
+from tests.mcp.furnish import furnished_server
 
 pytestmark = [pytest.mark.req("SEC-2"), pytest.mark.req("SEC-1")]
 
@@ -95,6 +96,7 @@ class Victim:
     run: Run
     approval: Approval
     sha256: str
+    mcp: McpEntry
 
     def fill(self, route: str) -> str:
         values = {
@@ -117,6 +119,8 @@ class Victim:
             "thread_id": self.run.thread_id,
             "approval_id": self.approval.pk,
             "seq": 1,
+            "server": self.mcp.server.slug,
+            "mcp_entry": self.mcp.pk,
             "sha256": self.sha256,
         }  # fmt: skip
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(values[name[1]]), _simple(route))
@@ -130,6 +134,7 @@ class Victim:
         mine: dict[type, Any] = {
             Project: self.project, User: self.owner, Secret: self.secret, ApiToken: self.token,
             AuditEntry: self.entry, Run: self.run, Approval: self.approval,
+            McpServer: self.mcp.server, McpEntry: self.mcp,
         }  # fmt: skip
         row = mine.get(model) or model._default_manager.first()
         return str(row.pk if row else 1)
@@ -146,6 +151,8 @@ class Victim:
             Run.objects.filter(pk=self.run.pk).values("status", "last_seq", "tip_hash").get(),
             Thread.objects.filter(project=self.project).values("title", "archived_at").get(),
             Approval.objects.filter(pk=self.approval.pk).values("state", "answer").get(),
+            McpServer.objects.filter(pk=self.mcp.server_id).values("url", "enabled").get(),
+            McpEntry.objects.filter(pk=self.mcp.pk).values("state", "accepted_sha256").get(),
         )
 
 
@@ -170,7 +177,8 @@ def victim(make_user: Callable[..., User]) -> Victim:
     )  # fmt: skip
     token, _ = create_token(user=owner, name=f"{MARK} token", scopes=set(Scope))
     entry = AuditEntry.objects.filter(project=project)[0]
-    return Victim(owner, project, secret, token, entry, *asking_run(owner, project))
+    mcp = furnished_server(owner, project, word=MARK).entries.get(name="search")
+    return Victim(owner, project, secret, token, entry, *asking_run(owner, project), mcp)
 
 
 def asking_run(owner: User, project: Project) -> tuple[Run, Approval, str]:

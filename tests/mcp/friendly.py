@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Image
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 from starlette.routing import BaseRoute
@@ -43,7 +44,7 @@ def picture() -> Image:
 @server.tool(structured_output=False)
 def fail(secret: str = "") -> str:
     """Fail, and say why."""
-    raise ValueError(f"no luck with {secret}")
+    raise ToolError(f"no luck with {secret}")
 
 
 @server.tool(annotations=ToolAnnotations(destructive_hint=True))

@@ -239,7 +239,7 @@ def test_credentials_are_references_until_the_session(
         ({"url": "https://example.org", "credentials": {"X": "plain"}}, "credentials"),
         ({"url": "https://example.org", "command": ["sh"]}, "command"),
         ({"transport": "stdio", "command": []}, "command"),
-        ({"transport": "stdio", "command": ["x"], "environment": {"LD_PRELOAD": "x"}}, "environment"),
+        ({"transport": "stdio", "command": ["x"], "environment": {"LD_X": "x"}}, "environment"),
     ],
 )  # fmt: skip
 def test_what_a_server_cannot_be(

@@ -34,6 +34,8 @@ PARAMETERS = {
     "id": "Its id, as lists show it.",
     "seq": "Number of the event within its run, from 1.",
     "sha256": "SHA-256 of the content, in lower-case hexadecimal digits.",
+    "server": "Name of the MCP server within the project.",
+    "mcp_entry": "Id of the entry, as the server's list shows it.",
     "name": "Name of the secret: a letter, then letters, digits, dots, hyphens, underscores.",
 }
 EXAMPLE = {

@@ -9,7 +9,7 @@ from apps.tools.executors.base import ToolError
 from apps.tools.mcp.text import plain
 from omni.contracts.errors import OmniError
 from omni.contracts.types.shapes import ToolErrorCategory
-from omni.sandbox.egress.addresses import Forbidden
+from omni.sandbox.egress.errors import EgressError, Forbidden
 
 CREDENTIALS = "Check the credentials of the server."
 
@@ -88,6 +88,8 @@ def _by_type(error: BaseException) -> Verdict:
     if isinstance(error, Forbidden):
         remedy = "An operator can allow this host and port for the server."
         return "permission_denied", f"may not be reached: {plain(error.message)}", remedy
+    if isinstance(error, EgressError):
+        return error.tool_error, f"cannot be reached: {plain(error.message)}", ""
     if isinstance(error, OmniError):
         return "invalid_output", f"sent what cannot be taken: {plain(error.message)}", ""
     return _of_libraries(error)

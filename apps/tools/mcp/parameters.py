@@ -110,6 +110,7 @@ def _private(pairs: Any) -> None:
         raise InvalidInput.field("allowed_private", "Give a list such as 10.0.0.5:8080.")
     for each in pairs:
         host, _, port = str(each).rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
         if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
             raise InvalidInput.field("allowed_private", "Give host and port: 10.0.0.5:8080.")
         _host("allowed_private", host)

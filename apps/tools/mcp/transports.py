@@ -15,7 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from apps.tools.mcp.failures import TooMuch, Witness
 from apps.tools.mcp.stdio import sandboxed
 from apps.tools.mcp.target import Bounds, Target
-from omni.sandbox.egress.addresses import check_host, resolve
+from omni.sandbox.egress.addresses import check_host, opened_places, resolve
+from omni.sandbox.egress.errors import Unreachable
 
 PORTS = {"http": 80, "https": 443}
 
@@ -92,11 +93,11 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
     async def _sent(self, request: httpx2.Request) -> httpx2.Response:
         host = check_host(request.url.host)
         port = request.url.port or PORTS[request.url.scheme]
-        allowed = self._allow_private
+        allowed = self._allow_private | opened_places()
         addresses = await anyio.to_thread.run_sync(
             lambda: resolve(host, port, allow_private=allowed), abandon_on_cancel=True
         )
-        failed: Exception = ConnectionError(f"{host} has no address.")
+        failed: Exception = Unreachable(f"{host} has no address.")
         for address in addresses:
             try:
                 return await self._inner.handle_async_request(_to(address.ip, host, request))

@@ -109,7 +109,7 @@ def target_of(server: McpServer, secret: Callable[[str], str] | None = None) -> 
         command=tuple(server.command),
         environment={**server.environment, **credentials} if is_program else {},
         egress=tuple(server.egress),
-        allow_private=frozenset(server.allowed_private),
+        allow_private=frozenset(each.lower() for each in server.allowed_private),
     )
 
 
