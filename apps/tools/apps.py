@@ -1,4 +1,4 @@
-"""The tools app's place in the house and its tab on a project."""
+"""The tools app's place in the house and its tabs on a project."""
 
 from django.apps import AppConfig
 
@@ -9,4 +9,12 @@ class ToolsConfig(AppConfig):
     name = "apps.tools"
     label = "tools"
     verbose_name = "Tools and secrets"
-    project_tabs = (NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),)
+    navigation = (
+        NavItem(
+            "MCP servers", "tools:mcp_servers", "package", "Platform", 50, "model context protocol"
+        ),
+    )
+    project_tabs = (
+        NavItem("MCP", "tools:mcp_project", "package", "Project", 25),
+        NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),
+    )

@@ -27,6 +27,7 @@ FIELDS = (
     "description", "transport", "url", "headers", "command", "environment", "egress",
     "credentials", "allowed_private", "enabled",
 )  # fmt: skip
+RESERVED = frozenset({"new"})
 # What decides whom we talk to; after a change nothing that was found out before still holds.
 DECISIVE = ("transport", "url", "command")
 
@@ -39,6 +40,8 @@ def add_server(
     _require(actor, project, as_operator=as_operator)
     if project.is_archived:
         raise Conflict("The project is archived.", remedy="Restore it first.")
+    if slug in RESERVED:
+        raise InvalidInput.field("slug", "This name is taken by a page.")
     server = McpServer(project=project, slug=slug, added_by=actor)
     _apply(server, given, actor=actor)
     server.check_requested_at = server.next_check_at = timezone.now()
