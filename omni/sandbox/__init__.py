@@ -1,1 +1,1 @@
-"""Isolation of what agents run; so far, which kind this machine can offer."""
+"""Isolation of what agents run: `job` is the door, `cell` is what runs on the other side of it."""

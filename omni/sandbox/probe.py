@@ -1,24 +1,12 @@
-"""Finds out what isolation this machine can really offer, by trying it in a throw-away process."""
+"""Finds out what isolation this machine can really offer, with a job that looks around inside."""
 
 from __future__ import annotations
 
-import ctypes
-import os
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
 
-from omni.sandbox import trial
-
-Tier = Literal["namespaces", "bubblewrap", "none"]
-
-SECONDS = 10
-LANDLOCK_CREATE_RULESET = 444
-LANDLOCK_VERSION = 1
-PR_GET_SECCOMP = 21
+from omni.sandbox import cgroup
+from omni.sandbox.cell import landlock
+from omni.sandbox.tier import CHOICE, Tier
 
 
 @dataclass(frozen=True)
@@ -28,76 +16,24 @@ class Isolation:
     tier: Tier
     reasons: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Layers that this machine does not offer; the others hold without them."""
 
 
 def probe() -> Isolation:
-    """Try the tiers from the strongest; takes a fraction of a second."""
-    problem = _try_namespaces()
-    extras = _extras()
-    if not problem and _seccomp():
-        return Isolation("namespaces", extras=extras)
-    reasons = [problem] if problem else ["the kernel has no seccomp filter"]
-    refused = _try_bubblewrap()
-    if not refused:
-        return Isolation("bubblewrap", tuple(reasons), extras)
-    return Isolation("none", (*reasons, refused), extras)
-
-
-def _try_namespaces() -> str:
-    return _trial([sys.executable, "-I", "-S", trial.__file__])
-
-
-def _try_bubblewrap() -> str:
-    program = shutil.which("bwrap")
-    if program is None:
-        return "bubblewrap is not installed"
-    arguments = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/"]
-    said = _trial([program, *arguments, "--", "/bin/echo", "ok"])
-    return f"bubblewrap: {said}" if said else ""
-
-
-def _trial(command: list[str]) -> str:
-    """Empty when it said ok, else what it said."""
-    try:
-        result = subprocess.run(  # noqa: S603  (our own argument vectors)
-            command, capture_output=True, text=True, timeout=SECONDS, env={}, check=False
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return str(error)
-    if result.returncode == 0 and result.stdout.strip() == "ok":
-        return ""
-    lines = (result.stdout + result.stderr).strip().splitlines()
-    return lines[-1] if lines else f"exit code {result.returncode}"
-
-
-def _extras() -> tuple[str, ...]:
-    found = []
-    if _seccomp():
-        found.append("seccomp")
-    if abi := _landlock_abi():
-        found.append(f"Landlock ABI {abi}")
-    if _cgroup_writable():
-        found.append("cgroup limits")
-    return tuple(found)
-
-
-def _seccomp() -> bool:
-    libc = ctypes.CDLL(None, use_errno=True)
-    return int(libc.prctl(PR_GET_SECCOMP, 0, 0, 0, 0)) >= 0
-
-
-def _landlock_abi() -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    return max(0, int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_VERSION)))
-
-
-def _cgroup_writable() -> bool:
-    """Only making a group shows it: the files' modes say nothing in a container."""
-    try:
-        own = Path("/proc/self/cgroup").read_text().strip().splitlines()[-1].split(":", 2)[2]
-        group = Path("/sys/fs/cgroup", own.lstrip("/"), f"omni-probe-{os.getpid()}")
-        group.mkdir()
-        group.rmdir()
-    except (OSError, IndexError):
-        return False
-    return True
+    """The tier that jobs get in this process; takes a fraction of a second the first time."""
+    chosen = CHOICE.get()
+    if chosen.tier == "none":
+        return Isolation("none", chosen.reasons)
+    extras, missing = ["seccomp"], []
+    if version := landlock.version():
+        extras.append(f"Landlock ABI {version}")
+    else:
+        missing.append("Landlock")
+    if cgroup.writable():
+        extras.append("cgroup limits")
+    else:
+        missing.append("cgroup limits (a watchdog measures memory instead)")
+    if chosen.tier == "bubblewrap":
+        missing.append("a limit on the number of files")
+    return Isolation(chosen.tier, chosen.reasons, tuple(extras), tuple(missing))

@@ -1,0 +1,131 @@
+"""A control group for one job, where we may make one: a limit that nothing gets around."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from omni.sandbox.shapes import Limits
+
+PREFIX = "omni-job-"
+TOP = Path("/sys/fs/cgroup")
+# Version 2 has one tree; version 1 one for each kind of limit.
+MEMORY = ("memory.max", "memory.limit_in_bytes")
+REMOVE_SECONDS = 2
+
+
+@dataclass
+class Group:
+    """The folders that make it up: one, or in version 1 one for memory and one for processes."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def make(cls, limits: Limits) -> Group | None:
+        """None where we may not; then the watchdog is alone."""
+        parents = _parents()
+        if not parents:
+            return None
+        name = f"{PREFIX}{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+        group = cls(tuple(parent / name for parent in parents))
+        # What a job writes to its folders is memory too, and has a limit of its own.
+        memory = limits.memory_bytes + 2 * limits.disk_bytes + (32 << 20)
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+                _set(folder, "memory.max", memory)
+                _set(folder, "memory.swap.max", 0)
+                _set(folder, "memory.limit_in_bytes", memory)
+                _set(folder, "pids.max", limits.processes + 8)
+        except OSError:
+            group.close()
+            return None
+        return group
+
+    def add(self, pid: int) -> None:
+        for folder in self.folders:
+            with suppress(OSError):
+                (folder / "cgroup.procs").write_text(str(pid))
+
+    def starved(self) -> bool:
+        """Whether the kernel ended something in it for want of memory."""
+        for folder in self.folders:
+            for name in ("memory.events", "memory.oom_control"):
+                with suppress(OSError):
+                    rows = (folder / name).read_text().splitlines()
+                    if any(row.startswith("oom_kill ") and row.split()[1] != "0" for row in rows):
+                        return True
+        return False
+
+    def close(self) -> None:
+        """It can be removed once its last process is gone, which may take the kernel a moment."""
+        until = time.monotonic() + REMOVE_SECONDS
+        for folder in self.folders:
+            while folder.exists():
+                try:
+                    folder.rmdir()
+                except OSError:
+                    if time.monotonic() > until:
+                        break
+                    time.sleep(0.005)
+
+
+_found: tuple[Path, ...] | None = None
+
+
+def writable() -> bool:
+    return bool(_parents())
+
+
+def _parents() -> tuple[Path, ...]:
+    global _found
+    if _found is None:
+        _found = _search()
+    return _found
+
+
+def _search() -> tuple[Path, ...]:
+    """Only making a group shows it: the files' modes say nothing in a container."""
+    try:
+        rows = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    except OSError:
+        return ()
+    found: dict[str, Path] = {}
+    for _, kinds, own in rows:
+        for kind in ("memory", "pids"):
+            if kind in kinds.split(","):
+                found[kind] = TOP / kinds / own.lstrip("/")
+            elif not kinds:
+                found.setdefault("all", TOP / own.lstrip("/"))
+    for parents in ((found.get("all"),), (found.get("memory"), found.get("pids"))):
+        usable = tuple(parent for parent in parents if parent is not None and _offers(parent))
+        if usable and any((parent / "cgroup.procs").exists() for parent in usable):
+            return usable
+    return ()
+
+
+def _offers(parent: Path) -> bool:
+    """A group below it has a limit that we know; what earlier processes left is removed."""
+    trial = parent / f"{PREFIX}{os.getpid()}-trial"
+    try:
+        for left in parent.glob(f"{PREFIX}*"):
+            if not Path("/proc", left.name.removeprefix(PREFIX).split("-")[0]).exists():
+                with suppress(OSError):
+                    left.rmdir()
+        trial.mkdir()
+    except OSError:
+        return False
+    try:
+        return any((trial / name).exists() for name in (*MEMORY, "pids.max"))
+    finally:
+        with suppress(OSError):
+            trial.rmdir()
+
+
+def _set(folder: Path, name: str, value: int) -> None:
+    if (folder / name).exists():
+        (folder / name).write_text(str(value))
