@@ -74,6 +74,12 @@ class Config:
     mcp_check_seconds: int = _setting(
         300, "Runs", "How often each MCP server is checked and its catalog read anew."
     )
+    mcp_programs: str = _setting(
+        "",
+        "Runs",
+        "Folder with programs of MCP servers. In the sandbox it is `/workspace`, read-only; beside "
+        "it they see what is below `/usr`.",
+    )
 
     stream_heartbeat_seconds: int = _setting(
         15, "Runs", "How often an idle live stream gives a sign of life."

@@ -239,7 +239,8 @@ def test_credentials_are_references_until_the_session(
         ({"url": "https://example.org", "credentials": {"X": "plain"}}, "credentials"),
         ({"url": "https://example.org", "command": ["sh"]}, "command"),
         ({"transport": "stdio", "command": []}, "command"),
-        ({"transport": "stdio", "command": ["x"], "environment": {"LD_X": "x"}}, "environment"),
+        ({"transport": "stdio", "command": ["x"], "environment": {"A B": "x"}}, "environment"),
+        ({"transport": "stdio", "command": ["x"], "environment": {"TOKEN": "x"}}, "environment"),
     ],
 )  # fmt: skip
 def test_what_a_server_cannot_be(
@@ -334,17 +335,3 @@ def test_a_stalled_tool_ends_at_the_limit_of_its_manifest(friendly: McpServer) -
     with pytest.raises(ToolError) as caught:
         execute(row, {"seconds": 3600}, manifest)
     assert caught.value.kind == "timeout"
-
-
-@pytest.mark.req("MCP-1")
-def test_a_program_never_runs_outside_the_sandbox(project: Any, user: Any, tmp_path: Path) -> None:
-    """Where the sandbox has no sessions, or cannot isolate, the server is refused."""
-    trace = tmp_path / "ran"
-    server = add_server(
-        actor=user, project=project, slug="program", transport="stdio",
-        command=["/bin/sh", "-c", f"touch {trace}; cat"],
-    )  # fmt: skip
-    check = check_server(server.pk)
-    assert check is not None
-    assert not check.ok
-    assert not trace.exists()

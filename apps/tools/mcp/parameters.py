@@ -19,7 +19,6 @@ OWN_HEADERS = frozenset(
     {"host", "content-length", "content-type", "connection", "transfer-encoding", "accept",
      "upgrade", "te", "trailer", "last-event-id"}
 )  # fmt: skip
-OWN_VARIABLES = ("LD_", "PYTHON", "NODE_OPTIONS", "BASH_ENV", "ENV")
 MOST = 50
 
 
@@ -29,9 +28,6 @@ def check(server: McpServer) -> None:
         _command(server)
         _map("environment", server.environment, VARIABLE, PRINTABLE)
         _map("credentials", server.credentials, VARIABLE, TEMPLATE)
-        for name in (*server.environment, *server.credentials):
-            if name.startswith(OWN_VARIABLES):
-                raise InvalidInput.field("environment", f"{name} steers the program itself.")
         _refuse(server, "url", "headers", "allowed_private")
         _hosts(server.egress)
     else:

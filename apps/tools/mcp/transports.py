@@ -26,7 +26,7 @@ def opened(
 ) -> AbstractAsyncContextManager[tuple[Any, Any]]:
     """The pair of streams to a server, not yet entered."""
     if target.transport == "stdio":
-        return sandboxed(target, bounds)
+        return sandboxed(target, bounds, witness)
     if target.transport == "sse":
         return _sse(target, bounds, witness)
     return _streamable(target, bounds, witness)
