@@ -151,7 +151,8 @@ class McpEntryDetailSerializer(McpEntrySerializer):
         read_only=True, allow_null=True, help_text="What somebody accepted."
     )
 
-    class Meta(McpEntrySerializer.Meta):
+    class Meta:
+        model = McpEntry
         fields = (*McpEntrySerializer.Meta.fields, "definition", "accepted_definition")
         read_only_fields = fields
 

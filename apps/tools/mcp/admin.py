@@ -77,7 +77,7 @@ class McpServerAdmin(PlatformAdmin):
                     "created_at")},
     )  # fmt: skip
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> Any:
         waiting = Count("entries", filter=Q(entries__state__in=("new", "changed", "quarantined")))
         return super().get_queryset(request).annotate(waiting_here=waiting)
 

@@ -76,7 +76,7 @@ class ServerForm(forms.Form):
         return _pairs(self.cleaned_data["plain_values"])
 
     def clean_egress(self) -> list[str]:
-        return self.cleaned_data["egress"].split()
+        return str(self.cleaned_data["egress"]).split()
 
     def clean(self) -> dict[str, Any]:
         """As the service takes it: what is plain is a header or a variable by the transport."""
