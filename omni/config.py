@@ -71,6 +71,15 @@ class Config:
     sweep_seconds: int = _setting(
         2, "Runs", "How often runs are looked for that are due or whose worker fell silent."
     )
+    mcp_check_seconds: int = _setting(
+        300, "Runs", "How often each MCP server is checked and its catalog read anew."
+    )
+    mcp_programs: str = _setting(
+        "",
+        "Runs",
+        "Folder with programs of MCP servers. In the sandbox it is `/workspace`, read-only; beside "
+        "it they see what is below `/usr`.",
+    )
 
     stream_heartbeat_seconds: int = _setting(
         15, "Runs", "How often an idle live stream gives a sign of life."
@@ -275,6 +284,7 @@ _RANGES = {
     "lease_seconds": (1, 600),
     "artifact_max_bytes": (1024, 1 << 40),
     "sweep_seconds": (1, 60),
+    "mcp_check_seconds": (10, 86_400),
     "stream_heartbeat_seconds": (1, 300),
     "streams_per_user": (1, 10_000),
     "trusted_proxies": (0, 10),

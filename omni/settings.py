@@ -217,6 +217,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=CONFIG.sweep_seconds),
         "options": {"expires": CONFIG.sweep_seconds * 2},
     },
+    "omni-check-mcp-servers": {
+        "task": "apps.tools.tasks.check_mcp_servers",
+        "schedule": timedelta(seconds=10),
+        "options": {"expires": 20},
+    },
     "omni-clean-up": {"task": "apps.runs.tasks.clean_up", "schedule": timedelta(hours=1)},
 }
 CELERY_TIMEZONE = "UTC"
@@ -295,6 +300,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         {"name": "secrets", "description": "Values kept encrypted, set by name, never read."},
         {"name": "tools", "description": "What projects can call: manifests, versions and pins."},
         {"name": "policies", "description": "What is allowed, asked and denied, and why."},
+        {"name": "mcp", "description": "MCP servers of a project and what they offer."},
         {"name": "tokens", "description": "API tokens of the person who asks."},
         {"name": "audit", "description": "Who did what, and what was refused."},
         {"name": "people", "description": "Accounts, kept by operators."},
@@ -312,6 +318,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "PermissionName": "apps.registry.roles.Permission",
         "RoleName": "apps.registry.roles.Role",
         "Scope": "apps.registry.models.Scope",
+        "McpEntryKind": "apps.tools.models.McpEntry.Kind",
+        "McpEntryState": "apps.tools.models.McpEntry.State",
+        "McpServerStatus": "apps.tools.models.McpServer.Status",
+        "McpTransport": "apps.tools.models.McpServer.Transport",
         "ApprovalState": "apps.runs.models.Approval.State",
         "ToolOrigin": "apps.tools.models.ToolOrigin",
         "RunStatus": "omni.engine.lifecycle.Status",

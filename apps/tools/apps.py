@@ -9,8 +9,14 @@ class ToolsConfig(AppConfig):
     name = "apps.tools"
     label = "tools"
     verbose_name = "Tools, policies and secrets"
+    navigation = (
+        NavItem(
+            "MCP servers", "tools:mcp_servers", "package", "Platform", 50, "model context protocol"
+        ),
+    )
     project_tabs = (
         NavItem("Tools", "tools:tool_list", "wrench", "Project", 24, "manifests versions pins"),
+        NavItem("MCP", "tools:mcp_project", "package", "Project", 25),
         NavItem("Policies", "tools:policy_list", "shield", "Project", 26, "rules allow deny why"),
         NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),
     )

@@ -1,7 +1,8 @@
-"""Addresses of a project's secrets, tools and policies in the workspace."""
+"""Addresses of a project's secrets, tools, policies and MCP servers in the workspace."""
 
 from django.urls import path
 
+from apps.tools.mcp import views as mcp
 from apps.tools.views import policies, secrets, tools
 
 app_name = "tools"
@@ -12,6 +13,10 @@ _TOOLS = f"{_PROJECT}/tools"
 _TOOL = f"{_TOOLS}/<str:tool>"
 _POLICIES = f"{_PROJECT}/policies"
 _POLICY = f"{_POLICIES}/<str:policy>"
+
+_MCP = "projects/<slug:slug>/mcp"
+_SERVER = f"{_MCP}/<slug:server>"
+_ENTRY = f"{_SERVER}/entries/<uuid:mcp_entry>"
 
 # No tool and no policy can be called “-”, so what stands behind it is free for pages.
 urlpatterns = [
@@ -31,4 +36,16 @@ urlpatterns = [
     path(f"{_POLICY}/use", policies.policy_use, name="policy_use"),
     path(f"{_POLICY}/withdraw", policies.policy_withdraw, name="policy_withdraw"),
     path(f"{_PROJECT}/rules/<str:rule>/withdraw", policies.rule_withdraw, name="rule_withdraw"),
+    path("mcp/", mcp.all_servers, name="mcp_servers"),
+    path(_MCP, mcp.project_servers, name="mcp_project"),
+    path(f"{_MCP}/new", mcp.add, name="mcp_add"),
+    path(_SERVER, mcp.server_page, name="mcp_server"),
+    path(f"{_SERVER}/state", mcp.server_state, name="mcp_state"),
+    path(f"{_SERVER}/change", mcp.change, name="mcp_change"),
+    path(f"{_SERVER}/check", mcp.check, name="mcp_check"),
+    path(f"{_SERVER}/remove", mcp.remove, name="mcp_remove"),
+    path(f"{_SERVER}/accept", mcp.accept, name="mcp_accept"),
+    path(f"{_SERVER}/changes", mcp.catalog_changes, name="mcp_changes"),
+    path(_ENTRY, mcp.entry_page, name="mcp_entry"),
+    path(f"{_ENTRY}/reject", mcp.reject, name="mcp_reject"),
 ]

@@ -44,6 +44,15 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     ),
     ("Secrets", (("Secrets", "password", "tools.secret"),)),
     (
+        "MCP",
+        (
+            ("Servers", "dns", "tools.mcpserver"),
+            ("Definitions", "fact_check", "tools.mcpentry"),
+            ("Health checks", "monitor_heart", "tools.mcpcheck"),
+            ("Catalogs", "inventory_2", "tools.mcpcatalog"),
+        ),
+    ),
+    (
         "Workers and schedules",
         (
             ("Workers", "memory", "runs.worker"),

@@ -36,6 +36,7 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
     from apps.runs.services.artifacts import store_artifact
     from apps.runs.services.runs import create_run, create_thread
     from apps.tools.services.secrets import set_secret
+    from tests.mcp.furnish import furnished_server
 
     def person(n: int) -> Any:
         return User.objects.create_user(f"person{n}@example.org", name=f"Person {n}")
@@ -128,7 +129,15 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
             name=f"Task {n}", task="apps.runs.tasks.clean_up", interval=interval(n)
         )
 
+    def mcp(n: int) -> Any:
+        project = member(n)
+        return furnished_server(project.created_by, project, slug=f"server-{n}")
+
     return {
+        "tools.mcpserver": mcp,
+        "tools.mcpentry": mcp,
+        "tools.mcpcheck": mcp,
+        "tools.mcpcatalog": mcp,
         "auth.group": lambda n: Group.objects.create(name=f"Group {n}"),
         "registry.user": person,
         "registry.project": member,

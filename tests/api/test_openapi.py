@@ -39,6 +39,7 @@ from apps.runs.services.runs import create_run, create_thread
 from apps.tools.services.policies import add_project_rule, publish_policy
 from apps.tools.services.secrets import set_secret
 from apps.tools.services.tools import install_tool, register_tool
+from tests.mcp.furnish import furnished_server
 from tests.tools.manifests import manifest
 from tests.tools.policies import policy, rule
 
@@ -154,6 +155,8 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
     for owner in (project, None):
         publish_policy(actor=administrator, document=policy(rule()), project=owner)
     add_project_rule(actor=administrator, project=project, rule=rule("deny", "x"))
+    mcp = furnished_server(administrator, project)
+    entry = mcp.entries.get(name="search")
     project_things = {"slug": "apollo", "user_id": str(user.pk), "name": "KEY"}
     return World(
         token,
@@ -163,6 +166,7 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
             "secrets": project_things,
             "tools": {"slug": "apollo", "tool": tool.name, "id": str(tool.pk)},
             "policies": {"slug": "apollo", "policy": "test", "rule": "x"},
+            "mcp": {"slug": "apollo", "server": mcp.slug, "mcp_entry": str(entry.pk)},
             "tokens": {"id": str(spare.pk)},
             "people": {"id": str(user.pk)},
             "audit": {"id": 1},

@@ -26,10 +26,19 @@ from apps.runs import eventlog
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
-from apps.tools.models import PolicyVersion, ProjectPolicy, ProjectRule, Secret, ToolVersion
+from apps.tools.models import (
+    McpEntry,
+    McpServer,
+    PolicyVersion,
+    ProjectPolicy,
+    ProjectRule,
+    Secret,
+    ToolVersion,
+)
 from apps.tools.services.policies import add_project_rule, publish_policy, put_policy_in_force
 from apps.tools.services.secrets import set_secret
 from apps.tools.services.tools import install_tool, register_tool
+from tests.mcp.furnish import furnished_server
 from tests.tools.manifests import manifest
 from tests.tools.policies import policy, rule
 
@@ -100,6 +109,7 @@ class Victim:
     run: Run
     approval: Approval
     sha256: str
+    mcp: McpEntry
 
     def fill(self, route: str) -> str:
         values = {
@@ -127,6 +137,8 @@ class Victim:
             "thread_id": self.run.thread_id,
             "approval_id": self.approval.pk,
             "seq": 1,
+            "server": self.mcp.server.slug,
+            "mcp_entry": self.mcp.pk,
             "sha256": self.sha256,
         }  # fmt: skip
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(values[name[1]]), _simple(route))
@@ -140,6 +152,7 @@ class Victim:
         mine: dict[type, Any] = {
             Project: self.project, User: self.owner, Secret: self.secret, ApiToken: self.token,
             AuditEntry: self.entry, Run: self.run, Approval: self.approval, ToolVersion: self.tool,
+            McpServer: self.mcp.server, McpEntry: self.mcp,
         }  # fmt: skip
         row = mine.get(model) or model._default_manager.first()
         return str(row.pk if row else 1)
@@ -161,6 +174,8 @@ class Victim:
             list(PolicyVersion.objects.values("sha256")),
             list(ProjectPolicy.objects.values("policy", "withdrawn_at")),
             list(ProjectRule.objects.values("rule", "withdrawn_at")),
+            McpServer.objects.filter(pk=self.mcp.server_id).values("url", "enabled").get(),
+            McpEntry.objects.filter(pk=self.mcp.pk).values("state", "accepted_sha256").get(),
         )
 
 
@@ -186,7 +201,9 @@ def victim(make_user: Callable[..., User]) -> Victim:
     token, _ = create_token(user=owner, name=f"{MARK} token", scopes=set(Scope))
     entry = AuditEntry.objects.filter(project=project)[0]
     tool = guarded_tool(owner, project)
-    return Victim(owner, project, secret, tool, token, entry, *asking_run(owner, project))
+    mcp = furnished_server(owner, project, word=MARK).entries.get(name="search")
+    asking = asking_run(owner, project)
+    return Victim(owner, project, secret, tool, token, entry, *asking, mcp)
 
 
 def guarded_tool(owner: User, project: Project) -> ToolVersion:

@@ -24,9 +24,14 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
     for name in ENTRIES:
         command = root.get_command(context, name)
         assert command is not None
-        yield name, command
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {verb}", each) for verb, each in command.commands.items())
+        yield from with_verbs(name, command)
+
+
+def with_verbs(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield name, command
+    if isinstance(command, click.Group):
+        for verb, each in command.commands.items():
+            yield from with_verbs(f"{name} {verb}", each)
 
 
 COMMANDS = dict(every_command())

@@ -37,6 +37,7 @@ def _people_and_projects() -> None:
     from apps.runs.models import Worker
     from apps.runs.services.workers import start_worker
     from apps.tools.services.secrets import set_secret
+    from tests.mcp.furnish import furnished_server
 
     people = {
         name: User.objects.create_user(password=PASSWORD, **about) for name, about in PEOPLE.items()
@@ -44,6 +45,7 @@ def _people_and_projects() -> None:
     apollo = create_project(actor=people["ada"], name="Apollo", description="A first project.")
     set_member_roles(actor=people["ada"], project=apollo, user=people["alan"], roles={Role.VIEWER})
     set_secret(actor=people["ada"], project=apollo, name="API_KEY", value="sesame-open-4711")
+    furnished_server(people["ada"], apollo)
     create_project(actor=people["eve"], name="Elsewhere")
     start_worker(kind=Worker.Kind.WORKER, pid=4711, queues=["omni"])
 

@@ -37,6 +37,8 @@ PARAMETERS = {
     "tool": "Name of the tool, such as `filesystem.read_file`.",
     "policy": "Name of the policy.",
     "rule": "Id of the rule within the project.",
+    "server": "Name of the MCP server within the project.",
+    "mcp_entry": "Id of the entry, as the server's list shows it.",
     "name": "Name of the secret: a letter, then letters, digits, dots, hyphens, underscores.",
 }
 EXAMPLE = {

@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from apps.tools.api import policies, secrets, tools
+from apps.tools.api import mcp, policies, secrets, tools
 
 app_name = "tools_api"
 
 _PROJECT = "projects/<slug:slug>"
 _TOOL = f"{_PROJECT}/tools/<str:tool>"
 _POLICY = f"{_PROJECT}/policies/<str:policy>"
+_SERVERS = f"{_PROJECT}/mcp/servers"
+_SERVER = f"{_SERVERS}/<slug:server>"
+_ENTRY = f"{_SERVER}/entries/<uuid:mcp_entry>"
 
 urlpatterns = [
     path("secrets", secrets.PlatformSecretList.as_view(), name="platform_secrets"),
@@ -35,4 +38,15 @@ urlpatterns = [
     path(f"{_PROJECT}/rules", policies.RuleList.as_view(), name="rules"),
     path(f"{_PROJECT}/rules/<str:rule>", policies.RuleDetail.as_view(), name="rule"),
     path(f"{_PROJECT}/decisions", policies.DecisionDoor.as_view(), name="decisions"),
+    path(_SERVERS, mcp.McpServerList.as_view(), name="mcp_servers"),
+    path(_SERVER, mcp.McpServerDetail.as_view(), name="mcp_server"),
+    path(f"{_SERVER}/check", mcp.McpServerCheck.as_view(), name="mcp_check"),
+    path(f"{_SERVER}/checks", mcp.McpCheckList.as_view(), name="mcp_checks"),
+    path(f"{_SERVER}/entries", mcp.McpEntryList.as_view(), name="mcp_entries"),
+    path(f"{_SERVER}/accept", mcp.McpAccept.as_view(), name="mcp_accept"),
+    path(f"{_SERVER}/catalogs", mcp.McpCatalogList.as_view(), name="mcp_catalogs"),
+    path(f"{_SERVER}/diff", mcp.McpDiff.as_view(), name="mcp_diff"),
+    path(_ENTRY, mcp.McpEntryDetail.as_view(), name="mcp_entry"),
+    path(f"{_ENTRY}/manifest", mcp.McpEntryManifest.as_view(), name="mcp_manifest"),
+    path(f"{_ENTRY}/reject", mcp.McpEntryReject.as_view(), name="mcp_reject"),
 ]

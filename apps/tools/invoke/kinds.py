@@ -11,6 +11,8 @@ from omni.contracts.types.tool_manifest import ToolManifest
 KINDS = {
     "inproc_safe": "apps.tools.executors.inproc_safe:InprocSafe",
     "sandbox_job": "apps.tools.executors.sandbox_job:SandboxJob",
+    "mcp_remote": "apps.tools.executors.mcp_remote:McpRemote",
+    "openapi_proxy": "apps.tools.executors.openapi.executor:OpenapiExecutor",
 }
 
 

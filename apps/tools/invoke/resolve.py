@@ -83,6 +83,9 @@ def hosts_of(manifest: ToolManifest, arguments: Mapping[str, Any]) -> tuple[str,
         return tuple(executor["config"].get("egress", []))
     if executor["kind"] == "openapi_proxy":
         return _host(executor["config"]["base_url"])
+    if executor["kind"] == "mcp_remote":
+        scopes = (scope.partition(":") for scope in manifest["scopes"])
+        return tuple(host for name, _, host in scopes if name == "network.egress" and host)
     if executor["kind"] == "inproc_safe" and "network_egress" in manifest["capabilities"]:
         return _host(str(arguments.get("url", "")))
     return ()

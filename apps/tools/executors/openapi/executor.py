@@ -140,7 +140,7 @@ def _outcome(
         raise ToolError("limit_exceeded", f"The answer has {len(body):,} bytes, which is too much.")
     _check(call, document, operation, response.status, output)
     facts = {"status": response.status, "bytes": len(body), "redirects": response.redirects}
-    return Outcome(output, files, {**facts, "media_type": response.media_type})
+    return Outcome(output, files, data={**facts, "media_type": response.media_type})
 
 
 def _check(call: Call, document: Document, operation: Operation, status: int, output: Any) -> None:

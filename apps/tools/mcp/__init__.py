@@ -1,0 +1,1 @@
+"""Servers that speak the Model Context Protocol: reached, catalogued, distrusted."""

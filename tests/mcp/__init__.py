@@ -1,0 +1,1 @@
+"""Real MCP servers, friendly and hostile, and what Omni makes of them."""
