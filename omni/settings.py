@@ -293,6 +293,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         {"name": "projects", "description": "Spaces with members; visible to them only."},
         {"name": "members", "description": "Who holds which roles in a project."},
         {"name": "secrets", "description": "Values kept encrypted, set by name, never read."},
+        {"name": "openapi", "description": "OpenAPI documents, whose operations become tools."},
         {"name": "tokens", "description": "API tokens of the person who asks."},
         {"name": "audit", "description": "Who did what, and what was refused."},
         {"name": "people", "description": "Accounts, kept by operators."},

@@ -33,6 +33,7 @@ ENTRIES: dict[str, Entry] = {
     "artifacts": Entry("omni.cli.artifacts:artifacts", SERVER, "Files of runs."),
     "tokens": Entry("omni.cli.tokens:tokens", SERVER, "API tokens of your own."),
     "secrets": Entry("omni.cli.secrets:secrets", SERVER, "Secrets of a project or the platform."),
+    "openapi": Entry("omni.cli.openapi:openapi", SERVER, "OpenAPI documents that give tools."),
     "people": Entry("omni.cli.people:people", SERVER, "People who may sign in."),
     "roles": Entry("omni.cli.roles:roles", SERVER, "What each role in a project may do."),
     "workers": Entry("omni.cli.workers:workers", SERVER, "Processes that execute runs."),

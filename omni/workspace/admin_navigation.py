@@ -40,7 +40,13 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Projections", "layers", "runs.projection"),
         ),
     ),
-    ("Secrets", (("Secrets", "password", "tools.secret"),)),
+    (
+        "Tools and secrets",
+        (
+            ("OpenAPI documents", "api", "tools.openapidocument"),
+            ("Secrets", "password", "tools.secret"),
+        ),
+    ),
     (
         "Workers and schedules",
         (

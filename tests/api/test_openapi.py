@@ -36,6 +36,7 @@ from apps.runs import eventlog
 from apps.runs.models import Approval
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
+from apps.tools.services.openapi import add_openapi_document
 from apps.tools.services.secrets import set_secret
 
 pytestmark = pytest.mark.req("API-1")
@@ -43,6 +44,7 @@ pytestmark = pytest.mark.req("API-1")
 METHODS = {"get", "post", "put", "patch", "delete"}
 UNDOCUMENTED = {"openapi.json", "docs/", "docs"}
 EXAMPLES = 15
+PETS = '{"openapi": "3.1.0", "info": {}, "paths": {"/pets": {"get": {"operationId": "list"}}}}'
 
 
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
@@ -145,6 +147,9 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
     file = store_artifact(run.pk, b"content", media_type="text/plain")
     question = {"approval_id": str(run.pk), "title": "Go on?", "options": ["yes", "no"]}
     eventlog.append(run.pk, [eventlog.system("approval_requested", question)])
+    api, _, _ = add_openapi_document(
+        actor=administrator, project=project, text=PETS, base_url="https://pets.example.org"
+    )
     project_things = {"slug": "apollo", "user_id": str(user.pk), "name": "KEY"}
     return World(
         token,
@@ -152,6 +157,7 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
             "projects": project_things,
             "members": project_things,
             "secrets": project_things,
+            "openapi": {"slug": "apollo", "document": api.sha256},
             "tokens": {"id": str(spare.pk)},
             "people": {"id": str(user.pk)},
             "audit": {"id": 1},

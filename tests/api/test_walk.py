@@ -26,7 +26,8 @@ from apps.runs import eventlog
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
-from apps.tools.models import Secret
+from apps.tools.models import OpenApiDocument, Secret
+from apps.tools.services.openapi import add_openapi_document
 from apps.tools.services.secrets import set_secret
 
 pytestmark = [pytest.mark.req("SEC-2"), pytest.mark.req("SEC-1")]
@@ -95,6 +96,7 @@ class Victim:
     run: Run
     approval: Approval
     sha256: str
+    document: OpenApiDocument
 
     def fill(self, route: str) -> str:
         values = {
@@ -118,6 +120,7 @@ class Victim:
             "approval_id": self.approval.pk,
             "seq": 1,
             "sha256": self.sha256,
+            "document": self.document.sha256,
         }  # fmt: skip
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(values[name[1]]), _simple(route))
         # A file is asked for through its run; without one the question is not even complete.
@@ -130,6 +133,7 @@ class Victim:
         mine: dict[type, Any] = {
             Project: self.project, User: self.owner, Secret: self.secret, ApiToken: self.token,
             AuditEntry: self.entry, Run: self.run, Approval: self.approval,
+            OpenApiDocument: self.document,
         }  # fmt: skip
         row = mine.get(model) or model._default_manager.first()
         return str(row.pk if row else 1)
@@ -146,6 +150,7 @@ class Victim:
             Run.objects.filter(pk=self.run.pk).values("status", "last_seq", "tip_hash").get(),
             Thread.objects.filter(project=self.project).values("title", "archived_at").get(),
             Approval.objects.filter(pk=self.approval.pk).values("state", "answer").get(),
+            OpenApiDocument.objects.filter(pk=self.document.pk).values("title", "base_url").get(),
         )
 
 
@@ -170,7 +175,11 @@ def victim(make_user: Callable[..., User]) -> Victim:
     )  # fmt: skip
     token, _ = create_token(user=owner, name=f"{MARK} token", scopes=set(Scope))
     entry = AuditEntry.objects.filter(project=project)[0]
-    return Victim(owner, project, secret, token, entry, *asking_run(owner, project))
+    text = f'{{"openapi": "3.1.0", "info": {{"title": "{MARK} api"}}, "paths": {{}}}}'
+    document, _, _ = add_openapi_document(
+        actor=owner, project=project, text=text, base_url=f"https://{MARK}.example.org"
+    )
+    return Victim(owner, project, secret, token, entry, *asking_run(owner, project), document)
 
 
 def asking_run(owner: User, project: Project) -> tuple[Run, Approval, str]:

@@ -34,6 +34,7 @@ PARAMETERS = {
     "id": "Its id, as lists show it.",
     "seq": "Number of the event within its run, from 1.",
     "sha256": "SHA-256 of the content, in lower-case hexadecimal digits.",
+    "document": "SHA-256 of the document's text, in lower-case hexadecimal digits.",
     "name": "Name of the secret: a letter, then letters, digits, dots, hyphens, underscores.",
 }
 EXAMPLE = {

@@ -28,6 +28,8 @@ class AuditAction(models.TextChoices):
     TOKEN_REVOKED = "token_revoked", "API token revoked"
     SECRET_SET = "secret_set", "Secret set"
     SECRET_DELETED = "secret_deleted", "Secret deleted"
+    OPENAPI_ADDED = "openapi_added", "OpenAPI document added"
+    OPENAPI_REMOVED = "openapi_removed", "OpenAPI document removed"
     EVENT_ERASED = "event_erased", "Payload of an event erased"
     SECRET_KEYS_ROTATED = "secret_keys_rotated", "Encryption keys rotated"
     AUDIT_EXPORTED = "audit_exported", "Audit log exported"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tools.api import secrets
+from apps.tools.api import openapi, secrets
 
 app_name = "tools_api"
 
@@ -14,5 +14,11 @@ urlpatterns = [
         "projects/<slug:slug>/secrets/<str:name>",
         secrets.ProjectSecretDetail.as_view(),
         name="secret",
+    ),
+    path("projects/<slug:slug>/openapi", openapi.OpenApiList.as_view(), name="openapi_documents"),
+    path(
+        "projects/<slug:slug>/openapi/<str:document>",
+        openapi.OpenApiDetail.as_view(),
+        name="openapi_document",
     ),
 ]

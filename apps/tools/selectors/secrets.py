@@ -1,4 +1,4 @@
-"""Reads of the tools app; a secret's value is in none of them."""
+"""Secrets by name, without their values."""
 
 from __future__ import annotations
 
