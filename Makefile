@@ -26,12 +26,12 @@ NEED_PYTHON = { command -v "$(STARTER)" >/dev/null || { \
 # Before the first start there is nothing to ask.
 NEED_VENV = { [ -x $(HERE) ] || { echo "Nothing is installed here yet. Start with \`make up\`."; exit 3; }; }
 
-.PHONY: help up down status logs reset test soak lint lock bench docs clean
+.PHONY: help up down status logs reset test soak conformance lint lock bench docs clean
 
 help: ## This list
 	@echo "Omni. Start with \`make up\`, then open http://127.0.0.1:8000/"
 	@echo
-	@awk -F ' ?## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' ?## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "Settings are environment variables or lines in .env; docs/settings.md lists them."
 
@@ -55,6 +55,9 @@ test: ## Everything: linters, types, unit, integration and browser tests; ARGS g
 
 soak: ## The long version of the fault tests: half an hour of kills, outages and random deaths
 	@$(PREPARE) --tests && OMNI_SOAK=1 exec $(HERE) -m pytest -n 2 tests/chaos tests/engine $(ARGS)
+
+conformance: ## What third-party judges say; installs them from npm, ARGS names some of them
+	@$(PREPARE) --tests && exec $(HERE) -m tests.conformance $(ARGS)
 
 lint: ## Only ruff, mypy, import-linter and the migrations check
 	@$(PREPARE) --tests && exec $(HERE) -m tests.run --only-lint

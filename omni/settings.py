@@ -301,6 +301,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         {"name": "tools", "description": "What projects can call: manifests, versions and pins."},
         {"name": "policies", "description": "What is allowed, asked and denied, and why."},
         {"name": "mcp", "description": "MCP servers of a project and what they offer."},
+        {"name": "openapi", "description": "OpenAPI documents, whose operations become tools."},
         {"name": "tokens", "description": "API tokens of the person who asks."},
         {"name": "audit", "description": "Who did what, and what was refused."},
         {"name": "people", "description": "Accounts, kept by operators."},

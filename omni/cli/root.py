@@ -34,6 +34,7 @@ ENTRIES: dict[str, Entry] = {
     "tokens": Entry("omni.cli.tokens:tokens", SERVER, "API tokens of your own."),
     "secrets": Entry("omni.cli.secrets:secrets", SERVER, "Secrets of a project or the platform."),
     "mcp": Entry("omni.cli.mcp:mcp", SERVER, "MCP servers and what they offer."),
+    "openapi": Entry("omni.cli.openapi:openapi", SERVER, "OpenAPI documents that give tools."),
     "people": Entry("omni.cli.people:people", SERVER, "People who may sign in."),
     "roles": Entry("omni.cli.roles:roles", SERVER, "What each role in a project may do."),
     "workers": Entry("omni.cli.workers:workers", SERVER, "Processes that execute runs."),

@@ -42,7 +42,13 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Memories", "psychology", "memory.memoryitem"),
         ),
     ),
-    ("Secrets", (("Secrets", "password", "tools.secret"),)),
+    (
+        "Tools and secrets",
+        (
+            ("OpenAPI documents", "api", "tools.openapidocument"),
+            ("Secrets", "password", "tools.secret"),
+        ),
+    ),
     (
         "MCP",
         (

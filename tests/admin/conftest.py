@@ -35,6 +35,7 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
     from apps.runs.models import Approval, BudgetUse, Projection, Worker
     from apps.runs.services.artifacts import store_artifact
     from apps.runs.services.runs import create_run, create_thread
+    from apps.tools.services.openapi import add_openapi_document
     from apps.tools.services.secrets import set_secret
     from tests.mcp.furnish import furnished_server
 
@@ -66,6 +67,14 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         project = member(n)
         owner = project.created_by
         return set_secret(actor=owner, project=project, name=f"name{n}", value=SECRET_VALUE)[0]
+
+    def document(n: int) -> Any:
+        project = member(n)
+        text = f'{{"openapi": "3.1.0", "info": {{"title": "API {n}"}}, "paths": {{}}}}'
+        url = "https://api.example.org"
+        return add_openapi_document(
+            actor=project.created_by, project=project, text=text, base_url=url
+        )[0]
 
     def thread(n: int) -> Any:
         project = member(n)
@@ -148,6 +157,7 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         "registry.idempotencyrecord": answer,
         "registry.auditentry": member,
         "tools.secret": secret,
+        "tools.openapidocument": document,
         "runs.thread": thread,
         "runs.run": run,
         "runs.approval": approval,

@@ -36,6 +36,7 @@ from apps.runs import eventlog
 from apps.runs.models import Approval
 from apps.runs.services.artifacts import store_artifact
 from apps.runs.services.runs import create_run, create_thread
+from apps.tools.services.openapi import add_openapi_document
 from apps.tools.services.policies import add_project_rule, publish_policy
 from apps.tools.services.secrets import set_secret
 from apps.tools.services.tools import install_tool, register_tool
@@ -48,6 +49,7 @@ pytestmark = pytest.mark.req("API-1")
 METHODS = {"get", "post", "put", "patch", "delete"}
 UNDOCUMENTED = {"openapi.json", "docs/", "docs"}
 EXAMPLES = 15
+PETS = '{"openapi": "3.1.0", "info": {}, "paths": {"/pets": {"get": {"operationId": "list"}}}}'
 
 
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
@@ -157,6 +159,9 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
     add_project_rule(actor=administrator, project=project, rule=rule("deny", "x"))
     mcp = furnished_server(administrator, project)
     entry = mcp.entries.get(name="search")
+    api, _, _ = add_openapi_document(
+        actor=administrator, project=project, text=PETS, base_url="https://pets.example.org"
+    )
     project_things = {"slug": "apollo", "user_id": str(user.pk), "name": "KEY"}
     return World(
         token,
@@ -167,6 +172,7 @@ def world(administrator: User, user: User, _one_connection: None) -> World:
             "tools": {"slug": "apollo", "tool": tool.name, "id": str(tool.pk)},
             "policies": {"slug": "apollo", "policy": "test", "rule": "x"},
             "mcp": {"slug": "apollo", "server": mcp.slug, "mcp_entry": str(entry.pk)},
+            "openapi": {"slug": "apollo", "document": api.sha256},
             "tokens": {"id": str(spare.pk)},
             "people": {"id": str(user.pk)},
             "audit": {"id": 1},

@@ -29,12 +29,14 @@ from apps.runs.services.runs import create_run, create_thread
 from apps.tools.models import (
     McpEntry,
     McpServer,
+    OpenApiDocument,
     PolicyVersion,
     ProjectPolicy,
     ProjectRule,
     Secret,
     ToolVersion,
 )
+from apps.tools.services.openapi import add_openapi_document
 from apps.tools.services.policies import add_project_rule, publish_policy, put_policy_in_force
 from apps.tools.services.secrets import set_secret
 from apps.tools.services.tools import install_tool, register_tool
@@ -110,6 +112,7 @@ class Victim:
     approval: Approval
     sha256: str
     mcp: McpEntry
+    document: OpenApiDocument
 
     def fill(self, route: str) -> str:
         values = {
@@ -140,6 +143,7 @@ class Victim:
             "server": self.mcp.server.slug,
             "mcp_entry": self.mcp.pk,
             "sha256": self.sha256,
+            "document": self.document.sha256,
         }  # fmt: skip
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: str(values[name[1]]), _simple(route))
         # A file is asked for through its run; without one the question is not even complete.
@@ -153,6 +157,7 @@ class Victim:
             Project: self.project, User: self.owner, Secret: self.secret, ApiToken: self.token,
             AuditEntry: self.entry, Run: self.run, Approval: self.approval, ToolVersion: self.tool,
             McpServer: self.mcp.server, McpEntry: self.mcp,
+            OpenApiDocument: self.document,
         }  # fmt: skip
         row = mine.get(model) or model._default_manager.first()
         return str(row.pk if row else 1)
@@ -176,6 +181,7 @@ class Victim:
             list(ProjectRule.objects.values("rule", "withdrawn_at")),
             McpServer.objects.filter(pk=self.mcp.server_id).values("url", "enabled").get(),
             McpEntry.objects.filter(pk=self.mcp.pk).values("state", "accepted_sha256").get(),
+            OpenApiDocument.objects.filter(pk=self.document.pk).values("title", "base_url").get(),
         )
 
 
@@ -202,8 +208,12 @@ def victim(make_user: Callable[..., User]) -> Victim:
     entry = AuditEntry.objects.filter(project=project)[0]
     tool = guarded_tool(owner, project)
     mcp = furnished_server(owner, project, word=MARK).entries.get(name="search")
+    text = f'{{"openapi": "3.1.0", "info": {{"title": "{MARK} api"}}, "paths": {{}}}}'
+    document, _, _ = add_openapi_document(
+        actor=owner, project=project, text=text, base_url=f"https://{MARK}.example.org"
+    )
     asking = asking_run(owner, project)
-    return Victim(owner, project, secret, tool, token, entry, *asking, mcp)
+    return Victim(owner, project, secret, tool, token, entry, *asking, mcp, document)
 
 
 def guarded_tool(owner: User, project: Project) -> ToolVersion:

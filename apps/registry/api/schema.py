@@ -39,6 +39,7 @@ PARAMETERS = {
     "rule": "Id of the rule within the project.",
     "server": "Name of the MCP server within the project.",
     "mcp_entry": "Id of the entry, as the server's list shows it.",
+    "document": "SHA-256 of the document's text, in lower-case hexadecimal digits.",
     "name": "Name of the secret: a letter, then letters, digits, dots, hyphens, underscores.",
 }
 EXAMPLE = {

@@ -38,6 +38,8 @@ class AuditAction(models.TextChoices):
     POLICY_WITHDRAWN = "policy_withdrawn", "Policy withdrawn"
     RULE_ADDED = "rule_added", "Rule added"
     RULE_WITHDRAWN = "rule_withdrawn", "Rule withdrawn"
+    OPENAPI_ADDED = "openapi_added", "OpenAPI document added"
+    OPENAPI_REMOVED = "openapi_removed", "OpenAPI document removed"
     EVENT_ERASED = "event_erased", "Payload of an event erased"
     SECRET_KEYS_ROTATED = "secret_keys_rotated", "Encryption keys rotated"
     MCP_SERVER_ADDED = "mcp_server_added", "MCP server added"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.tools.api import mcp, policies, secrets, tools
+from apps.tools.api import mcp, openapi, policies, secrets, tools
 
 app_name = "tools_api"
 
@@ -49,4 +49,10 @@ urlpatterns = [
     path(_ENTRY, mcp.McpEntryDetail.as_view(), name="mcp_entry"),
     path(f"{_ENTRY}/manifest", mcp.McpEntryManifest.as_view(), name="mcp_manifest"),
     path(f"{_ENTRY}/reject", mcp.McpEntryReject.as_view(), name="mcp_reject"),
+    path("projects/<slug:slug>/openapi", openapi.OpenApiList.as_view(), name="openapi_documents"),
+    path(
+        "projects/<slug:slug>/openapi/<str:document>",
+        openapi.OpenApiDetail.as_view(),
+        name="openapi_document",
+    ),
 ]

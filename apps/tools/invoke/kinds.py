@@ -6,8 +6,10 @@ import importlib
 from functools import cache
 
 from apps.tools.executors.base import Executor, ToolError
+from apps.tools.selectors import openapi_text
 from omni.contracts.types.tool_manifest import ToolManifest
 
+# Where each is; the last part makes one.
 KINDS = {
     "inproc_safe": "apps.tools.executors.inproc_safe:InprocSafe",
     "sandbox_job": "apps.tools.executors.sandbox_job:SandboxJob",
@@ -38,6 +40,10 @@ def executor_versions() -> dict[str, str]:
 
 @cache
 def _loaded(kind: str) -> Executor:
+    if kind == "openapi_proxy":
+        from apps.tools.executors.openapi.executor import OpenapiExecutor
+
+        return OpenapiExecutor(openapi_text)
     module, _, name = KINDS[kind].partition(":")
     made: Executor = getattr(importlib.import_module(module), name)()
     return made

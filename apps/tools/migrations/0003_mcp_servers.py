@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0007_audit_of_mcp"),
+        ("registry", "0006_tool_and_policy_permissions"),
         ("tools", "0002_tools_and_policies"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -1,6 +1,7 @@
 """Rows of the tools app."""
 
 from apps.tools.models.mcp import McpCatalog, McpCheck, McpEntry, McpServer
+from apps.tools.models.openapi import OpenApiDocument
 from apps.tools.models.policy import PolicyVersion, ProjectPolicy, ProjectRule
 from apps.tools.models.secret import Secret
 from apps.tools.models.tool import ToolInstallation, ToolOrigin, ToolVersion
@@ -10,6 +11,7 @@ __all__ = [
     "McpCheck",
     "McpEntry",
     "McpServer",
+    "OpenApiDocument",
     "PolicyVersion",
     "ProjectPolicy",
     "ProjectRule",

@@ -1,5 +1,6 @@
 """Reads of the tools app; those that serve people ask first what they may see."""
 
+from apps.tools.selectors.openapi import openapi_document_of, openapi_documents_of, openapi_text
 from apps.tools.selectors.policies import (
     in_force,
     platform_policies,
@@ -33,6 +34,9 @@ __all__ = [
     "in_force",
     "installations_of",
     "installed_tool",
+    "openapi_document_of",
+    "openapi_documents_of",
+    "openapi_text",
     "pinned_tool",
     "pins_of",
     "platform_policies",

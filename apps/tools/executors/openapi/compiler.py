@@ -81,9 +81,10 @@ def manifests_of(
     return compiled
 
 
-def default_server(document: Document) -> str:
-    """The document's first absolute server, empty when it names none."""
-    found = (server_url(each) for each in sequence(document.root.get("servers")))
+def default_server(document: Document, source_url: str = "") -> str:
+    """The document's first server, seen from where the document lies; empty when there is none."""
+    servers = sequence(document.root.get("servers"))
+    found = (server_url(each, source_url) for each in servers or [{"url": "/"}])
     return next((url for url in found if url), "")
 
 

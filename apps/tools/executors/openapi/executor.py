@@ -15,6 +15,7 @@ from apps.tools.executors.openapi.document import Document, Unusable, open_docum
 from apps.tools.executors.openapi.operations import Operation, operations_of
 from apps.tools.executors.openapi.schemas import SchemaWriter
 from apps.tools.executors.openapi.security import Placement, Signed, placements, sign
+from apps.tools.selectors import openapi_text
 from omni.contracts.bounds import check_bounds
 from omni.contracts.errors import InvalidInput, OmniError
 from omni.contracts.foreign import ForeignSchema
@@ -33,7 +34,11 @@ class OpenapiExecutor:
     kind = "openapi_proxy"
     version = EXECUTOR_VERSION
 
-    def __init__(self, texts: Texts, places: Callable[[], frozenset[str]] = opened_places) -> None:
+    def __init__(
+        self,
+        texts: Texts = openapi_text,
+        places: Callable[[], frozenset[str]] = opened_places,
+    ) -> None:
         self._texts = texts
         self._places = places
 

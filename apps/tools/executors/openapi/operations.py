@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from apps.tools.executors.openapi.document import Document, Node, Unusable, mapping, sequence
 
@@ -306,7 +306,7 @@ def _server(node: Node) -> str:
     return server_url(servers[0]) if servers else ""
 
 
-def server_url(server: Any) -> str:
+def server_url(server: Any, source_url: str = "") -> str:
     """The address of a server with its variables' defaults; empty unless it is absolute."""
     spec = mapping(server)
     variables = mapping(spec.get("variables"))
@@ -315,6 +315,7 @@ def server_url(server: Any) -> str:
         str(spec.get("url") or ""),
     )
     try:
+        url = urljoin(source_url, url) if source_url else url
         parts = urlsplit(url)
         absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
