@@ -47,5 +47,6 @@ urlpatterns = [
     path(f"{_SERVER}/accept", mcp.accept, name="mcp_accept"),
     path(f"{_SERVER}/changes", mcp.catalog_changes, name="mcp_changes"),
     path(_ENTRY, mcp.entry_page, name="mcp_entry"),
+    path(f"{_ENTRY}/pin", mcp.pin, name="mcp_pin"),
     path(f"{_ENTRY}/reject", mcp.reject, name="mcp_reject"),
 ]

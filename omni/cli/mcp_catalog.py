@@ -104,6 +104,29 @@ def diff(
         output.note("Nothing changed.")
 
 
+@catalog.command("pin", examples=("omni mcp catalog pin docs search -p apollo",))
+@click.argument("server")
+@click.argument("name")
+@project_option
+@click.option(
+    "--risk",
+    type=click.Choice(("low", "medium", "high", "critical")),
+    help="Your own judgement of a wrong call. [default: medium or high]",
+)
+@with_server
+@json_option
+def pin(
+    client: Client, server: str, name: str, project: str, risk: str | None, as_json: bool
+) -> None:
+    """Pin an accepted entry as a tool of the project, like any other tool."""
+    entry = _named(_entries(client, project, server, kind="tool"), name)
+    body = {"risk": risk} if risk else {}
+    row = client.post(_path(project, server, "entries", entry["id"], "pin"), body)
+    if as_json:
+        return output.show_json(row)
+    output.done(f"{row['name']} {row['version']} is a tool of {project} now.")
+
+
 @catalog.command(
     "accept",
     examples=(

@@ -133,6 +133,39 @@ def show(
     output.note(f"{row['title']}: {_counted(row)}.")
 
 
+@openapi.command(
+    "install",
+    examples=(
+        f"omni openapi install {HASH} --project apollo",
+        f"omni openapi install {HASH} pets.list_pets --project apollo --credential PETS_KEY",
+    ),
+)
+@click.argument("sha256")
+@click.argument("tools", nargs=-1)
+@project_option
+@base_option
+@credential_option
+@with_server
+@json_option
+def install(
+    client: Client,
+    sha256: str,
+    tools: tuple[str, ...],
+    project: str,
+    base_url: str | None,
+    credential: str | None,
+    as_json: bool,
+) -> None:
+    """Install operations of a document as tools: those named, or all."""
+    given = {"tools": list(tools), "base_url": base_url, "credential": credential}
+    body = {name: value for name, value in given.items() if value}
+    rows = client.post(_path(project, sha256, "install"), body)
+    if as_json:
+        return output.show_json(rows)
+    for row in rows:
+        output.done(f"{row['name']} {row['version']} is a tool of {project} now.")
+
+
 @openapi.command("remove", examples=(f"omni openapi remove {HASH} --project apollo",))
 @click.argument("sha256")
 @project_option

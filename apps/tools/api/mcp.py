@@ -15,10 +15,12 @@ from apps.registry.api.doors import Door
 from apps.registry.api.idempotency import idempotent
 from apps.registry.selectors import visible_project
 from apps.tools.api import mcp_shapes as shapes
+from apps.tools.api.shapes import ToolSerializer
 from apps.tools.mcp import selectors
 from apps.tools.mcp.manifest import manifest_of
 from apps.tools.models import McpServer
 from apps.tools.services import mcp_catalog, mcp_checks, mcp_servers
+from apps.tools.services.pinning import pin_mcp_entry
 from omni.contracts.errors import InvalidInput
 
 
@@ -138,6 +140,18 @@ class McpEntryManifest(McpDoor):
         """Read the tool manifest that an accepted entry becomes when it is pinned as a tool."""
         row = selectors.visible_entry(self.server(slug, server), mcp_entry)
         return Response(manifest_of(row))
+
+
+class McpEntryPin(McpDoor):
+    @extend_schema(
+        operation_id="pin_mcp_entry", request=shapes.PinEntry, responses={201: ToolSerializer}
+    )
+    @idempotent
+    def post(self, request: Request, slug: str, server: str, mcp_entry: uuid.UUID) -> Response:
+        """Pin an accepted entry as a tool of the project, like any other; twice is once."""
+        row = selectors.visible_entry(self.server(slug, server), mcp_entry)
+        tool = pin_mcp_entry(actor=self.person, entry=row, **self.accept(shapes.PinEntry))
+        return Response(ToolSerializer(tool).data, status=status.HTTP_201_CREATED)
 
 
 class McpEntryReject(McpDoor):

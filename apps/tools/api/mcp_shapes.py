@@ -162,6 +162,14 @@ class McpEntryQuery(Query):
     state = Choice(choices=McpEntry.State.choices, required=False, help_text="Only in this state.")
 
 
+class PinEntry(Body):
+    risk = Choice(
+        choices=["low", "medium", "high", "critical"],
+        required=False,
+        help_text="Your own judgement; what the server says of itself never lowers it.",
+    )
+
+
 class AcceptedEntry(Body):
     id = serializers.UUIDField(help_text="Which entry.")
     sha256 = Text(max_length=64, help_text="Hash of the definition that was looked at.")

@@ -13,6 +13,7 @@ from apps.registry.api.doors import Door
 from apps.registry.api.fields import Body, Choice, Query, Text
 from apps.registry.api.idempotency import idempotent
 from apps.registry.selectors import visible_project
+from apps.tools.api.shapes import ToolSerializer
 from apps.tools.executors.openapi.compiler import Compiled, Tool
 from apps.tools.executors.openapi.reading import MAX_BYTES
 from apps.tools.models import OpenApiDocument
@@ -23,6 +24,7 @@ from apps.tools.services.openapi import (
     compiled_document,
     remove_openapi_document,
 )
+from apps.tools.services.pinning import install_operations
 
 
 class OpenApiDocumentSerializer(serializers.ModelSerializer[OpenApiDocument]):
@@ -96,6 +98,19 @@ class NewOpenApiDocument(Body):
     )
 
 
+class ChosenOperations(Body):
+    tools = serializers.ListField(
+        child=serializers.CharField(max_length=128),
+        max_length=500,
+        required=False,
+        help_text="Names of the tools, as the document shows them; all when left out.",
+    )
+    base_url = Text(max_length=2000, required=False, help_text="Another server to call.")
+    credential = Text(
+        max_length=64, required=False, validators=[SECRET_NAME], help_text="Name of a secret."
+    )
+
+
 class CompiledQuery(Query):
     base_url = Text(max_length=2000, required=False, help_text="Another server to call.")
     credential = Text(
@@ -164,6 +179,27 @@ class OpenApiDetail(OpenApiDoor):
         project = visible_project(self.person, slug)
         remove_openapi_document(actor=self.person, project=project, sha256=document)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class OpenApiInstall(OpenApiDoor):
+    @extend_schema(
+        operation_id="install_openapi_tools",
+        request=ChosenOperations,
+        responses={201: ToolSerializer(many=True)},
+    )
+    @idempotent
+    def post(self, request: Request, slug: str, document: str) -> Response:
+        """Install operations of a document as tools of the project; twice is once."""
+        row = openapi_document_of(self.person, visible_project(self.person, slug), document)
+        body = self.accept(ChosenOperations)
+        made = install_operations(
+            actor=self.person,
+            document=row,
+            names=body.get("tools", ()),
+            base_url=body.get("base_url", ""),
+            credential=_reference(body),
+        )
+        return Response(ToolSerializer(made, many=True).data, status=status.HTTP_201_CREATED)
 
 
 def _reference(given: dict[str, Any]) -> str | None:

@@ -48,11 +48,17 @@ urlpatterns = [
     path(f"{_SERVER}/diff", mcp.McpDiff.as_view(), name="mcp_diff"),
     path(_ENTRY, mcp.McpEntryDetail.as_view(), name="mcp_entry"),
     path(f"{_ENTRY}/manifest", mcp.McpEntryManifest.as_view(), name="mcp_manifest"),
+    path(f"{_ENTRY}/pin", mcp.McpEntryPin.as_view(), name="mcp_pin"),
     path(f"{_ENTRY}/reject", mcp.McpEntryReject.as_view(), name="mcp_reject"),
     path("projects/<slug:slug>/openapi", openapi.OpenApiList.as_view(), name="openapi_documents"),
     path(
         "projects/<slug:slug>/openapi/<str:document>",
         openapi.OpenApiDetail.as_view(),
         name="openapi_document",
+    ),
+    path(
+        "projects/<slug:slug>/openapi/<str:document>/install",
+        openapi.OpenApiInstall.as_view(),
+        name="openapi_install",
     ),
 ]

@@ -23,7 +23,8 @@ from apps.tools.mcp.manifest import manifest_of
 from apps.tools.mcp.outline import outline
 from apps.tools.models import McpEntry, McpServer
 from apps.tools.services import mcp_catalog, mcp_checks, mcp_servers
-from omni.contracts.errors import NotFound, OmniError
+from apps.tools.services.pinning import pin_mcp_entry
+from omni.contracts.errors import Conflict, InvalidInput, NotFound, OmniError
 
 SHOWN_CHECKS = 50
 SHOWN_VERSIONS = 10
@@ -188,6 +189,21 @@ def accept(request: HttpRequest, project: Project, server: str) -> HttpResponse:
             raise
         messages.error(request, str(error))
     return redirect(_back(request, row))
+
+
+@member_page
+@require_POST
+def pin(request: HttpRequest, project: Project, server: str, mcp_entry: uuid.UUID) -> HttpResponse:
+    user = signed_in(request)
+    row = selectors.visible_server(user, project, server)
+    entry = selectors.visible_entry(row, mcp_entry)
+    try:
+        tool = pin_mcp_entry(actor=user, entry=entry)
+    except (Conflict, InvalidInput) as error:
+        messages.error(request, str(error))
+        return redirect("tools:mcp_entry", project.slug, row.slug, entry.pk)
+    messages.success(request, f"{tool} is a tool of this project now.")
+    return redirect("tools:tool_detail", project.slug, tool.name)
 
 
 @member_page
