@@ -40,7 +40,17 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Projections", "layers", "runs.projection"),
         ),
     ),
-    ("Secrets", (("Secrets", "password", "tools.secret"),)),
+    (
+        "Tools and policies",
+        (
+            ("Tools", "handyman", "tools.toolversion"),
+            ("Installations", "install_desktop", "tools.toolinstallation"),
+            ("Policies", "policy", "tools.policyversion"),
+            ("Policies in force", "gavel", "tools.projectpolicy"),
+            ("Added rules", "checklist", "tools.projectrule"),
+            ("Secrets", "password", "tools.secret"),
+        ),
+    ),
     (
         "Workers and schedules",
         (
