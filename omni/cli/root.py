@@ -31,6 +31,8 @@ ENTRIES: dict[str, Entry] = {
     "runs": Entry("omni.cli.runs:runs", SERVER, "Runs: start, follow, steer and prove them."),
     "approvals": Entry("omni.cli.approvals:approvals", SERVER, "Questions that runs ask people."),
     "artifacts": Entry("omni.cli.artifacts:artifacts", SERVER, "Files of runs."),
+    "tools": Entry("omni.cli.tools:tools", SERVER, "What runs of a project can call."),
+    "policy": Entry("omni.cli.policy:policy", SERVER, "What is allowed, asked and denied."),
     "tokens": Entry("omni.cli.tokens:tokens", SERVER, "API tokens of your own."),
     "secrets": Entry("omni.cli.secrets:secrets", SERVER, "Secrets of a project or the platform."),
     "mcp": Entry("omni.cli.mcp:mcp", SERVER, "MCP servers and what they offer."),

@@ -43,19 +43,24 @@ TASKS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         ),
     ),
     (
-        "Tools and secrets",
-        (
-            ("OpenAPI documents", "api", "tools.openapidocument"),
-            ("Secrets", "password", "tools.secret"),
-        ),
-    ),
-    (
         "MCP",
         (
             ("Servers", "dns", "tools.mcpserver"),
             ("Definitions", "fact_check", "tools.mcpentry"),
             ("Health checks", "monitor_heart", "tools.mcpcheck"),
             ("Catalogs", "inventory_2", "tools.mcpcatalog"),
+        ),
+    ),
+    (
+        "Tools and policies",
+        (
+            ("Tools", "handyman", "tools.toolversion"),
+            ("Installations", "install_desktop", "tools.toolinstallation"),
+            ("Policies", "policy", "tools.policyversion"),
+            ("Policies in force", "gavel", "tools.projectpolicy"),
+            ("Added rules", "checklist", "tools.projectrule"),
+            ("OpenAPI documents", "api", "tools.openapidocument"),
+            ("Secrets", "password", "tools.secret"),
         ),
     ),
     (

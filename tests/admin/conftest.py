@@ -36,8 +36,12 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
     from apps.runs.services.artifacts import store_artifact
     from apps.runs.services.runs import create_run, create_thread
     from apps.tools.services.openapi import add_openapi_document
+    from apps.tools.services.policies import add_project_rule, publish_policy, put_policy_in_force
     from apps.tools.services.secrets import set_secret
+    from apps.tools.services.tools import install_tool, register_tool
     from tests.mcp.furnish import furnished_server
+    from tests.tools.manifests import manifest
+    from tests.tools.policies import policy, rule
 
     def person(n: int) -> Any:
         return User.objects.create_user(f"person{n}@example.org", name=f"Person {n}")
@@ -75,6 +79,21 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         return add_openapi_document(
             actor=project.created_by, project=project, text=text, base_url=url
         )[0]
+
+    def tool(n: int) -> Any:
+        project = member(n)
+        owner = project.created_by
+        made, _ = register_tool(
+            actor=owner, manifest=manifest(name=f"tool.number{n}"), project=project
+        )
+        return install_tool(actor=owner, project=project, tool=made)
+
+    def policies(n: int) -> Any:
+        project = member(n)
+        owner = project.created_by
+        made, _ = publish_policy(actor=owner, document=policy(rule()), project=project)
+        put_policy_in_force(actor=owner, policy=made, project=project)
+        return add_project_rule(actor=owner, project=project, rule=rule("deny", "x"))
 
     def thread(n: int) -> Any:
         project = member(n)
@@ -158,6 +177,11 @@ def make_rows(db: None) -> dict[str, Callable[[int], Any]]:
         "registry.auditentry": member,
         "tools.secret": secret,
         "tools.openapidocument": document,
+        "tools.toolversion": tool,
+        "tools.toolinstallation": tool,
+        "tools.policyversion": policies,
+        "tools.projectpolicy": policies,
+        "tools.projectrule": policies,
         "runs.thread": thread,
         "runs.run": run,
         "runs.approval": approval,

@@ -1,6 +1,6 @@
-"""The tools app in the admin console."""
+"""Pages of the tools app in the admin console; importing them registers them."""
 
-from apps.tools.admin.openapi import OpenApiDocumentAdmin
-from apps.tools.admin.secrets import SecretAdmin
+from apps.tools.admin import openapi, policies, secrets, tools
+from apps.tools.mcp import admin as mcp
 
-__all__ = ["OpenApiDocumentAdmin", "SecretAdmin"]
+__all__ = ["mcp", "openapi", "policies", "secrets", "tools"]

@@ -13,7 +13,6 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from apps.registry.admin.base import PlatformAdmin, RowForm, actor_of, display
 from apps.registry.admin.filters import DayRangeFilter
-from apps.tools.mcp import admin as mcp_admin  # noqa: F401  (registers its pages)
 from apps.tools.models import Secret
 from apps.tools.services.secrets import delete_secret, set_secret
 
