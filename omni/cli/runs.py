@@ -160,7 +160,7 @@ def start(
         return ExitCode.OK
     if not as_json:
         output.note(f"Run {row['id']} of thread {thread}")
-    return _tail(client, row["id"], after=0, everything=False, as_json=as_json)
+    return follow_to_end(client, row["id"], after=0, everything=False, as_json=as_json)
 
 
 @runs.command(
@@ -181,7 +181,7 @@ def tail(client: Client, run: Any, after: int, everything: bool, as_json: bool) 
     Every event once, also over lost connections. With --json each is one line, in the very bytes of
     the server. Exit code 0 when the run is done, 1 when it failed or was cancelled.
     """
-    return _tail(client, str(run), after=after, everything=everything, as_json=as_json)
+    return follow_to_end(client, str(run), after=after, everything=everything, as_json=as_json)
 
 
 @runs.command(
@@ -260,7 +260,7 @@ for command in (events, verify, rebuild):
     runs.add_command(command)
 
 
-def _tail(client: Client, run: str, *, after: int, everything: bool, as_json: bool) -> int:
+def follow_to_end(client: Client, run: str, *, after: int, everything: bool, as_json: bool) -> int:
     from omni.cli.follow import follow_run
 
     status = ""

@@ -12,6 +12,7 @@ from omni.cli.command import Group
 from omni.cli.documents import file_argument, read_document
 from omni.cli.options import json_option, limit_option, with_server, yes_option
 from omni.cli.output import Column
+from omni.cli.tool_calls import call
 from omni.contracts.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ def tools() -> None:
 
     A project calls only what is installed in it, in exactly the version that it is pinned to.
     """
+
+
+tools.add_command(call)
 
 
 @tools.command("list", examples=("omni tools list apollo", "omni tools list apollo --available"))

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from apps.registry.models import Project
-from apps.tools.services.secrets import resolve_secret
+from apps.tools.executors.base import ToolError
+from apps.tools.services.secrets import SCHEME, resolve_secret
 from omni import config
+from omni.contracts.errors import NotFound
 
 
 def workspace_of(thread_id: uuid.UUID) -> Path:
@@ -20,6 +22,11 @@ def workspace_of(thread_id: uuid.UUID) -> Path:
 
 def secrets_of(project_id: uuid.UUID) -> Callable[[str], str]:
     def secret(reference: str) -> str:
-        return resolve_secret(reference, project=Project.objects.get(pk=project_id))
+        # Manifests write `secret:name`, people `secret://name`.
+        name = reference.removeprefix("secret:").removeprefix("//")
+        try:
+            return resolve_secret(f"{SCHEME}{name}", project=Project.objects.get(pk=project_id))
+        except NotFound as error:
+            raise ToolError("misconfigured", str(error)) from None
 
     return secret
