@@ -75,7 +75,7 @@ def test_an_accepted_definition_becomes_a_tool_that_runs_call_under_policy(
 def test_an_operation_is_called_with_a_credential_that_stays_hidden(
     project: Project,
     user: User,
-    api: Api,
+    api: Api,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     document = {
