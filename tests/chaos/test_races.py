@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 import uuid
@@ -17,6 +16,7 @@ from apps.runs import eventlog
 from apps.runs.drive import driver
 from apps.runs.drive.driver import advance
 from apps.runs.drive.ports import Ports
+from apps.runs.eventlog import statement
 from apps.runs.eventlog.project import fold_from_scratch, load_state
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.approvals import answer_approval
@@ -280,8 +280,7 @@ def test_an_append_whose_answer_was_lost_is_looked_up_before_it_is_repeated(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, committed: bool
 ) -> None:
     """Every append in turn loses its answer, once after and once before its commit."""
-    module = importlib.import_module("apps.runs.eventlog.append")
-    original, count = module._call, 0
+    original, count = statement.fetch, 0
 
     def answer_lost(*arguments: Any) -> Any:
         nonlocal count
@@ -294,7 +293,7 @@ def test_an_append_whose_answer_was_lost_is_looked_up_before_it_is_repeated(
 
     run = make_run("script", actions=[
         {"do": "step"}, {"do": "tool", "tool": "t"}, {"do": "ask", "title": "Go?"}])  # fmt: skip
-    monkeypatch.setattr(module, "_call", answer_lost)
+    monkeypatch.setattr(statement, "fetch", answer_lost)
 
     class Tool:
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:

@@ -6,6 +6,7 @@ from apps.runs.eventlog.append import (
     Overtaken,
     RunCancelling,
     RunEnded,
+    Tip,
     append,
     system,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "RunCancelling",
     "RunEnded",
     "Sealed",
+    "Tip",
     "Verdict",
     "append",
     "erase_payload",

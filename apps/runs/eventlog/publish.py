@@ -20,8 +20,8 @@ CHANNEL = "omni:events"
 SILENCE_SECONDS = 1.0
 WAITING = 10_000
 MOST_AT_ONCE = 100
-# Nobody sees five milliseconds; a driver in a hurry writes several events in them.
-GATHER_SECONDS = 0.005
+# The first event goes out at once; what a driver in a hurry writes after it goes together.
+APART_SECONDS = 0.02
 
 
 class _Publisher:
@@ -29,22 +29,24 @@ class _Publisher:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._waiting: queue.Queue[list[Event]] = queue.Queue(WAITING)
+        self._waiting: queue.SimpleQueue[list[Event]] = queue.SimpleQueue()
         self._client = redis.Redis.from_url(
             settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1
         )
         threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
 
     def put(self, events: list[Event]) -> None:
-        try:
-            self._waiting.put_nowait(events)
-        except queue.Full:
+        if self._waiting.qsize() < WAITING:
+            self._waiting.put(events)
+        else:
             log.warning("publish_skipped", run_id=str(events[0].run_id))
 
     def _send_all(self) -> None:
+        last = 0.0
         while True:
             batches = [self._waiting.get()]
-            time.sleep(GATHER_SECONDS)
+            time.sleep(max(last + APART_SECONDS - time.monotonic(), 0))
+            last = time.monotonic()
             while len(batches) < MOST_AT_ONCE and not self._waiting.empty():
                 batches.append(self._waiting.get())
             try:
