@@ -59,7 +59,7 @@ soak: ## The long version of the fault tests: half an hour of kills, outages and
 lint: ## Only ruff, mypy, import-linter and the migrations check
 	@$(PREPARE) --tests && exec $(HERE) -m tests.run --only-lint
 
-bench: ## Start-up time by phase, page render time, requests per second
+bench: ## Start-up, pages, requests per second; durable steps, appends, streams
 	@$(PREPARE) --tests && exec $(HERE) -m tests.bench $(ARGS)
 
 docs: ## Write the generated parts of docs/ anew

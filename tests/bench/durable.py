@@ -21,13 +21,14 @@ import redis
 
 from omni.services.embedded import EmbeddedServices
 from tests.bench import stream
-from tests.bench.race import Rounds, Work, together
+from tests.bench.race import Rounds, Work, together, turns
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 200
 # Each message of a chain carries the rest of it: a longer one would be slower for each task.
 TASKS = 50
-ROUNDS = 7
+ROUNDS = 9
+SECONDS = 60
 LONG = 100_000
 TABLE = "CREATE TABLE IF NOT EXISTS bench_floor (run uuid, seq bigint, payload jsonb)"
 INSERT = "INSERT INTO bench_floor VALUES (%s, %s, %s)"
@@ -116,9 +117,14 @@ def chain_seconds(chains: int) -> float:
 
 @contextmanager
 def chain_worker() -> Iterator[None]:
-    command = [sys.executable, "-m", "celery", "-A", "tests.bench.chain", "worker", "-c", "2"]
+    command = [sys.executable, "-W", "ignore", "-m", "celery", "-A", "tests.bench.chain"]
+    # Nothing of Django, which Celery would otherwise look after at every task.
+    plain = {name: os.environ[name] for name in os.environ if not name.startswith("DJANGO")}
     worker = subprocess.Popen(
-        [*command, "-l", "ERROR", "-Q", "bench-chain"], cwd=ROOT, stdout=subprocess.DEVNULL
+        [*command, "worker", "-c", "2", "-l", "ERROR", "-Q", "bench-chain"],
+        cwd=ROOT,
+        env=plain,
+        stdout=subprocess.DEVNULL,
     )
     try:
         chain_seconds(1)
@@ -133,7 +139,7 @@ def measure_steps() -> dict[str, dict[str, float]]:
     rounds = Rounds()
     made = fresh_runs(9 * (ROUNDS + 1), steps=STEPS)
     with chain_worker():
-        for turn in range(ROUNDS + 1):
+        for turn in turns(ROUNDS + 1, least=4, seconds=SECONDS):
             for count in (1, 8):
                 runs, made = made[:count], made[count:]
                 seconds = {
@@ -149,14 +155,14 @@ def measure_steps() -> dict[str, dict[str, float]]:
         for count in (1, 8)
         for one, other in (("floor", "durable"), ("floor", "chain"), ("durable", "chain"))
     }
-    return {"steps": rounds.medians(), "step ratios": ratios}
+    return {"steps": rounds.medians(), "step ratios": ratios | {"rounds": rounds.number}}
 
 
 def measure_appends() -> dict[str, dict[str, float]]:
     """Events per second: writers × batch, on one run, and for eight writers on 64 runs."""
     rounds, ratios = Rounds(), {}
     runs, many = fresh_runs(1, steps=1), fresh_runs(64, steps=1)
-    for _ in range(3):
+    for _ in turns(5, least=1, seconds=SECONDS / 2):
         for writers in (1, 8):
             for batch, times in ((1, 200), (10, 60), (100, 15)):
                 label = f"{writers} writer{'s' * (writers > 1)}, batch {batch}"

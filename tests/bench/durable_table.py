@@ -9,7 +9,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench.durable import LONG, ROOT, ROUNDS
+from tests.bench.durable import LONG, ROOT
 
 Found = dict[str, dict[str, float]]
 
@@ -58,7 +58,8 @@ def show(found: Found) -> None:
 
 
 def _steps(steps: dict[str, float], ratios: dict[str, float]) -> Table:
-    title = f"Durable steps per second; medians of {ROUNDS} rounds in which all take turns"
+    number = f"{ratios['rounds']:.0f}"
+    title = f"Durable steps per second; medians of {number} rounds in which all take turns"
     table = Table("what a step is", "1 run", "× floor", "8 runs", "× floor", title=title)
     for name, label in STEP_ROWS.items():
         cells = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # Called in a child: prepares, calls `wait` when it is ready, then does what is measured.
@@ -50,6 +50,15 @@ def _child(number: int, work: Work, tell: int, gate: int, opener: int) -> int:
         os._exit(code)
 
 
+def turns(most: int, *, least: int, seconds: float) -> Iterator[int]:
+    """0, 1, 2 … until there were `most`, or enough while the time is up: a busy machine is slow."""
+    until = time.monotonic() + seconds
+    for turn in range(most):
+        if turn >= least and time.monotonic() > until:
+            return
+        yield turn
+
+
 class Rounds:
     """Rates of variants that are measured next to each other, round by round.
 
@@ -62,6 +71,10 @@ class Rounds:
 
     def note(self, name: str, amount: float, seconds: float) -> None:
         self._rates.setdefault(name, []).append(amount / seconds)
+
+    @property
+    def number(self) -> int:
+        return min(map(len, self._rates.values()))
 
     def medians(self) -> dict[str, float]:
         return {name: statistics.median(rates) for name, rates in self._rates.items()}

@@ -20,7 +20,7 @@ from omni.services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBSCRIBERS = 200
-EVENTS = 200
+EVENTS = 140
 PAUSE_SECONDS = 0.05
 # The first ones find readers that are still being served what was there before.
 WARM_UP = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.db import connection, transaction
@@ -63,12 +63,6 @@ class Pen:
 @pytest.fixture
 def pen(make_run: MakeRun) -> Pen:
     return Pen(make_run(steps=9))
-
-
-@pytest.fixture
-def prepares() -> Iterator[None]:
-    yield
-    statement._Pen.prepares = True
 
 
 @pytest.mark.req("RUN-3", "RUN-5")
@@ -176,8 +170,9 @@ def test_a_transaction_that_is_rolled_back_takes_its_event_with_it(pen: Pen) -> 
 @pytest.mark.req("RUN-10")
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_pooler_that_forgets_prepared_statements_loses_nothing(
-    pen: Pen, inside: bool, prepares: None
+    pen: Pen, inside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(statement, "_prepares", True)
     first = pen.write(step(1))
     link = connection.connection
     assert link is not None
@@ -188,7 +183,7 @@ def test_a_pooler_that_forgets_prepared_statements_loses_nothing(
             pen.write(step(2))
     else:
         pen.write(step(2))
-    assert statement._Pen.prepares is False
+    assert not statement._prepares
     assert numbers(pen.run) == [1, 2, 3]
 
 

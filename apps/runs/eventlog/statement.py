@@ -23,12 +23,9 @@ class _Pen(threading.local):
 
     link: psycopg.Connection[Any] | None = None
     cursor: psycopg.Cursor[Any]
-    # For the whole process: whether the server remembers what was prepared.
-    prepares = True
 
     def on(self, link: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
         if link is not self.link:
-            link.prepare_threshold = 5  # Django switches it off; only here it is asked for
             self.cursor = psycopg.Cursor(link)
             self.cursor.format = psycopg.pq.Format.BINARY
             self.link = link
@@ -36,23 +33,26 @@ class _Pen(threading.local):
 
 
 _pen = _Pen()
+_prepares = True
 
 
 def fetch(statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     """The rows of a statement, in the transaction that is open or in one of its own."""
+    global _prepares
     database = connections[DEFAULT_DB_ALIAS]
     try:
         return _fetch(database, statement, parameters)
     except DatabaseError as error:
-        if not (_Pen.prepares and isinstance(error.__cause__, FORGOTTEN)):
+        if not (_prepares and isinstance(error.__cause__, FORGOTTEN)):
             raise
-        _Pen.prepares = False
+        _prepares = False
         return _fetch(database, statement, parameters)
 
 
 def _fetch(database: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     if not database.in_atomic_block:
         return _execute(database, statement, parameters)
+    database.validate_no_broken_transaction()
     # A savepoint, so that the caller's transaction survives a refusal.
     with transaction.atomic():
         return _execute(database, statement, parameters)
@@ -63,14 +63,22 @@ def _execute(database: Any, statement: str, parameters: Sequence[Any]) -> list[t
 
     Whoever watches queries (a debug page, a test) gets Django's own.
     """
-    if not _Pen.prepares or database.queries_logged or database.execute_wrappers:
+    if not _prepares or database.queries_logged or database.execute_wrappers:
         with database.cursor() as plain:
             plain.execute(statement, parameters)
             return list(plain.fetchall())
     database.close_if_health_check_failed()
-    database.ensure_connection()
-    database.validate_no_broken_transaction()
-    with database.wrap_database_errors:
-        cursor = _pen.on(database.connection)
+    if database.connection is None:
+        database.ensure_connection()
+    link = database.connection
+    # Only meanwhile: else psycopg would also remember the text of each of Django's own queries.
+    link.prepare_threshold = 0
+    try:
+        cursor = _pen.on(link)
         cursor.execute(statement, parameters, prepare=True)
         return cursor.fetchall()
+    except psycopg.Error:
+        with database.wrap_database_errors:
+            raise
+    finally:
+        link.prepare_threshold = None
