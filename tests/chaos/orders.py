@@ -46,7 +46,7 @@ def _thread() -> Thread:
 
 
 def drive(
-    *, runs: list[str], effects: str, fault: str = "", fenced: bool = True, seconds: float = 10
+    *, runs: list[str], effects: str, fault: str = "", fenced: bool = True, seconds: float = 90
 ) -> Any:
     """Advance these runs and their children until all have ended or wait for a person."""
     struck = Fault(fault, effects)
@@ -93,7 +93,7 @@ def finish(*, runs: list[str], effects: str) -> int:
     """A sound worker and a person who answers, until everything has ended."""
     for turn in range(8):
         step_clock()
-        drive(runs=runs, effects=effects, seconds=20)
+        drive(runs=runs, effects=effects)
         if not answer(runs=runs):
             return turn
     raise AssertionError("the runs do not end")

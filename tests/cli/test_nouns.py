@@ -167,7 +167,7 @@ def test_the_audit_log_is_followed(ada: Cli) -> None:
         assert json.loads(child.stdout.readline())["action"] == "project_archived"
     finally:
         child.terminate()
-        child.communicate(timeout=10)
+        child.communicate(timeout=60)
 
 
 @pytest.mark.req("CLI-1")

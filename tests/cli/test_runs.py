@@ -35,7 +35,7 @@ def script(ada: Cli, slug: str, *actions: object) -> str:
 
 
 def status(ada: Cli, run: str, *wanted: str) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while (now := ada.json("runs", "show", run)["status"]) not in wanted:
         assert time.monotonic() < until, now
         time.sleep(0.2)
