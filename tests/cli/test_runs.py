@@ -65,6 +65,15 @@ def test_start_follows_a_run_that_a_worker_executes(ada: Cli, slug: str) -> None
     assert run["id"] in ada("runs", "list", "-p", slug).stdout
 
 
+@pytest.mark.req("WRK-1")
+def test_who_drives_a_run_is_who_wrote_its_events(ada: Cli, slug: str) -> None:
+    run = script(ada, slug, {"do": "step"})
+    status(ada, run, "done")
+    actors = {each["actor"] for each in ada.json("runs", "events", run)}
+    (worker,) = ada.json("workers", "list", "--kind", "worker")
+    assert f"worker:{worker['id']}" in actors
+
+
 def test_a_second_run_in_a_named_thread(ada: Cli, slug: str) -> None:
     thread = ada.json("threads", "create", slug, "Sites")
     ada("runs", "start", slug, "And then?", "--thread", thread["id"])

@@ -40,6 +40,8 @@ def site_environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
         "OMNI_DATABASE_URL": url,
         "OMNI_PORT": str(_free_port()),
         "OMNI_PROCESS": "web",
+        # The seeded worker never reports again, and a page must not change while it is looked at.
+        "OMNI_HEARTBEAT_SECONDS": "300",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
     }
     drop()
