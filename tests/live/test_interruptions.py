@@ -16,6 +16,7 @@ from apps.registry.models import User
 from apps.runs.eventlog import publish
 from apps.runs.models import Run
 from omni.services.embedded import EmbeddedServices
+from tests.chaos.crew import ROUNDS
 from tests.live.story import finish, write_steps
 from tests.live.test_run_stream import logged, path_of
 from tests.live.web import PATIENCE_SECONDS, Reader, Web
@@ -108,7 +109,7 @@ def test_web_killed_and_restarted_while_clients_read(
     for thread in (writer, *followers):
         thread.start()
     try:
-        for strike in (web.kill, web.stop):
+        for strike in [web.kill, web.stop] * max(ROUNDS, 1):
             _each_sees_more(followers)
             strike()
             web.start()
