@@ -41,7 +41,7 @@ class CancelForm(forms.Form):
 class RetryForm(forms.Form):
     """Names the run to be, so that a second click does not start a second one."""
 
-    run_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+    run_id = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
 
 
 class AnswerForm(forms.Form):

@@ -144,7 +144,8 @@ def resume_run(*, actor: User, run: Run, as_operator: bool = False) -> bool:
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in TERMINAL:
         raise Conflict(f"The run has ended ({run.status}).", remedy="Retry it instead.")
-    if _is_driven(run) or eventlog.event_at(run.pk, run.last_seq).name == "run_resumed":
+    newest = eventlog.event_at(run.pk, run.last_seq)
+    if _is_driven(run) or (newest is not None and newest.name == "run_resumed"):
         wakeup.advance_soon(run.pk)
         return False
     eventlog.append(run.pk, [system("run_resumed", {"by": "user"})], actor=actor_of(actor))

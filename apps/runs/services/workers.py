@@ -7,7 +7,7 @@ import uuid
 from django.db.models.functions import Now
 
 from apps.runs.models import Worker
-from apps.runs.selectors.workers import workers
+from apps.runs.selectors.workers import live_workers
 from omni import __version__, config
 
 
@@ -62,6 +62,6 @@ def stop_worker(worker_id: uuid.UUID) -> None:
 def forget_old_workers() -> int:
     """Keep the most recent ones, and of the others every one that is alive."""
     kept = Worker.objects.order_by("-seen_at").values("pk")[: config.current().workers_kept]
-    gone = workers().exclude(pk__in=kept).filter(alive=False).values_list("pk", flat=True)
-    count, _ = Worker.objects.filter(pk__in=list(gone)).delete()
+    alive = live_workers().values("pk")
+    count, _ = Worker.objects.exclude(pk__in=kept).exclude(pk__in=alive).delete()
     return count
