@@ -61,7 +61,10 @@ class Config:
     heartbeat_seconds: int = _setting(
         5,
         "Server",
-        "How often workers and beat report; after four missed reports they count as gone.",
+        "How often workers and beat report; after four missed reports they count as lost.",
+    )
+    workers_kept: int = _setting(
+        50, "Server", "How many of the most recent workers and beats are remembered."
     )
 
     lease_seconds: int = _setting(
@@ -265,6 +268,7 @@ _RANGES = {
     "web_workers": (1, 64),
     "worker_concurrency": (1, 256),
     "heartbeat_seconds": (1, 300),
+    "workers_kept": (1, 10_000),
     "lease_seconds": (1, 600),
     "artifact_max_bytes": (1024, 1 << 40),
     "sweep_seconds": (1, 60),

@@ -313,6 +313,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ApprovalState": "apps.runs.models.Approval.State",
         "RunStatus": "omni.engine.lifecycle.Status",
         "WorkerKind": "apps.runs.models.Worker.Kind",
+        "WorkerState": "apps.runs.models.Worker.State",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

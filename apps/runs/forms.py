@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django import forms
 
 # An event holds at most 64 KiB; characters may take four bytes each.
@@ -34,6 +36,12 @@ class CancelForm(forms.Form):
         help_text="Kept in the run's log.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+
+class RetryForm(forms.Form):
+    """Names the run to be, so that a second click does not start a second one."""
+
+    run_id = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
 
 
 class AnswerForm(forms.Form):

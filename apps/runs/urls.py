@@ -42,4 +42,5 @@ urlpatterns = [
     path("approvals/<uuid:approval_id>/panel", approvals.approval_panel, name="approval_panel"),
     path("workers/", workers.worker_list, name="worker_list"),
     path("workers/rows", workers.worker_rows, name="worker_rows"),
+    path("workers/<uuid:worker_id>", workers.worker_detail, name="worker_detail"),
 ]

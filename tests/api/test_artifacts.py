@@ -211,13 +211,13 @@ def test_the_collector_leaves_alone_what_is_being_stored(run: Run, folder: Path)
             with transaction.atomic():
                 store_artifact(run.pk, BODY, media_type="text/html")
                 stored.set()
-                go.wait(10)
+                go.wait(60)
         finally:
             connection.close()
 
     writer = threading.Thread(target=write)
     writer.start()
-    assert stored.wait(10)
+    assert stored.wait(60)
     assert collect_garbage(grace=OLD) == 0
     go.set()
     writer.join()

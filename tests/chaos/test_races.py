@@ -137,7 +137,8 @@ def test_what_a_tool_did_before_a_cancel_is_recorded(make_run: MakeRun, user: Us
     assert drive(run, Ports(tools=Cancelling())) == "cancelled"
     assert calls == ["a"]
     after = history(run)[history(run).index("cancel_requested") + 1 :]
-    assert after == ["tool_result", "step_finished", "state_changed"]
+    # Whether the step is noted as well depends on how soon the driver hears of the cancel.
+    assert [name for name in after if name != "step_finished"] == ["tool_result", "state_changed"]
     assert_sound(run)
 
 
@@ -347,9 +348,9 @@ def test_settling_a_child_and_cancelling_its_parent_do_not_lock_each_other_out(
         return lambda: Run.objects.select_for_update().get(pk=one.pk)
 
     thread, ready, errors = _meanwhile(lock(run), lock(child))
-    ready.wait(10)
+    assert ready.wait(60)
     settle_ended(child.pk)
-    thread.join(10)
+    thread.join(60)
     assert errors == []
 
 
@@ -363,9 +364,9 @@ def test_answering_and_ending_do_not_lock_each_other_out(make_run: MakeRun, user
         lambda: Run.objects.select_for_update().get(pk=run.pk),
         lambda: Approval.objects.filter(pk=approval.pk).update(reason="seen"),
     )
-    ready.wait(10)
+    assert ready.wait(60)
     answer_approval(actor=user, approval=approval, answer="approve")
-    thread.join(10)
+    thread.join(60)
     assert errors == []
 
 
@@ -380,7 +381,7 @@ def test_the_same_run_started_twice_at_once_is_one_run(user: User, thread: Threa
         )
 
     other, ready, errors = _meanwhile(start)
-    ready.wait(10)
+    assert ready.wait(60)
     assert start().pk == run_id
-    other.join(10)
+    other.join(60)
     assert errors == [] and history(Run.objects.get()) == ["run_created"]

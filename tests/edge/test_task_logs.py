@@ -42,9 +42,9 @@ def test_a_task_logs_under_the_request_that_sent_it(app: Celery) -> None:
     with start_worker(app, pool="solo", perform_ping_check=False, loglevel="WARNING"):
         with bound_contextvars(request_id="req-12345678", run_id="run-1", ip="192.0.2.1"):
             sent = note.delay()
-        first = seen.get(timeout=20)
+        first = seen.get(timeout=60)
         note.delay()
-        second = seen.get(timeout=20)
+        second = seen.get(timeout=60)
     assert first == {
         "request_id": "req-12345678",
         "run_id": "run-1",
@@ -76,10 +76,10 @@ def lines_of(name: str, log: Path, *, until: str) -> tuple[int, list[str]]:
     with log.open("wb") as file:
         process = subprocess.Popen(program.argv, cwd=program.cwd, env=env, stdout=file, stderr=file)
     try:
-        eventually(lambda: until in log.read_text(), seconds=40)
+        eventually(lambda: until in log.read_text(), seconds=120)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(120)
     return process.pid, log.read_text().splitlines()
 
 

@@ -139,4 +139,4 @@ def test_the_servers_die_with_their_starter(tmp_path: Path) -> None:
     holder.wait()
     holder.stdin.close()
     holder.stdout.close()
-    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), seconds=8)
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))

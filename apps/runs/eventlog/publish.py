@@ -56,18 +56,26 @@ class _Publisher:
                 time.sleep(SILENCE_SECONDS)
 
     def _send(self, batches: list[list[Event]]) -> None:
-        by_run: dict[uuid.UUID, list[Event]] = {}
-        for events in batches:
-            by_run.setdefault(events[0].run_id, []).extend(events)
         with self._client.pipeline(transaction=False) as pipe:
-            for run_id, events in by_run.items():
+            for run_id, events in _stretches(batches):
                 message = {"run_id": str(run_id), "events": [event.as_json() for event in events]}
                 pipe.publish(CHANNEL, json.dumps(message))
             pipe.execute()
 
 
+def _stretches(batches: list[list[Event]]) -> list[tuple[uuid.UUID, list[Event]]]:
+    """Neighbours of one run share a message; what this process committed keeps its order."""
+    found: list[tuple[uuid.UUID, list[Event]]] = []
+    for events in batches:
+        if found and found[-1][0] == events[0].run_id:
+            found[-1][1].extend(events)
+        else:
+            found.append((events[0].run_id, list(events)))
+    return found
+
+
 def publish(events: list[Event]) -> None:
-    """The events themselves, so that most readers need no query; one message per run and moment."""
+    """The events themselves, so that most readers need no query; in the order of their commits."""
     global _publisher
     if _publisher is None or _publisher.pid != os.getpid():
         with _starting:

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.registry.models import Project, User
@@ -87,7 +88,7 @@ def _existing(run_id: uuid.UUID, thread: Thread) -> Run:
 def _first_events(
     run: Run, input: dict[str, Any], text: str, retry_of: Run | None
 ) -> list[NewEvent]:
-    created: dict[str, Any] = {"run_kind": run.run_kind, "input": input, "pins": pins()}
+    created: dict[str, Any] = {"run_kind": run.run_kind, "input": input, "pins": pins(input)}
     events = [NewEvent("run_created", created, key="created")]
     if retry_of is not None:
         events.append(system("run_retried", {"of_run_id": str(retry_of.pk)}))
@@ -96,9 +97,10 @@ def _first_events(
     return events
 
 
-def pins() -> dict[str, Any]:
+def pins(input: dict[str, Any]) -> dict[str, Any]:
     """What the run uses, by version, so that it can be explained and repeated later."""
-    return {"engine": __version__, "model": "echo", "provider": "scripted"}
+    model = input.get("model", "echo")
+    return {"engine": __version__, "model": model, "provider": "scripted"}
 
 
 @transaction.atomic
@@ -137,19 +139,29 @@ def cancel_run(
 
 @transaction.atomic
 def resume_run(*, actor: User, run: Run, as_operator: bool = False) -> bool:
-    """Nudge a run that stands still; harmless when it does not."""
+    """Nudge a run that stands still; False, and no event, when a worker has it or will look."""
     require(actor, Permission.OPERATE, run.project, as_operator=as_operator)
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in TERMINAL:
         raise Conflict(f"The run has ended ({run.status}).", remedy="Retry it instead.")
+    newest = eventlog.event_at(run.pk, run.last_seq)
+    if _is_driven(run) or (newest is not None and newest.name == "run_resumed"):
+        wakeup.advance_soon(run.pk)
+        return False
     eventlog.append(run.pk, [system("run_resumed", {"by": "user"})], actor=actor_of(actor))
     wakeup.advance_soon(run.pk)
     return True
 
 
+def _is_driven(run: Run) -> bool:
+    """Whether some worker holds it, by the database's clock."""
+    held = Run.objects.filter(pk=run.pk, lease_owner__isnull=False, lease_until__gte=Now())
+    return held.exists()
+
+
 @transaction.atomic
-def retry_run(*, actor: User, run: Run) -> Run:
-    """A new run with the same input, kept beside the old one."""
+def retry_run(*, actor: User, run: Run, run_id: uuid.UUID | None = None) -> Run:
+    """A new run with the same input, kept beside the old one; one for each `run_id`."""
     require(actor, Permission.OPERATE, run.project)
     run.refresh_from_db()
     if run.status not in TERMINAL:
@@ -165,5 +177,6 @@ def retry_run(*, actor: User, run: Run) -> Run:
         run_kind=run.run_kind,
         input=created["input"],
         text=text,
+        run_id=run_id,
         retry_of=run,
     )

@@ -18,6 +18,14 @@ STATUS_TONES = {
     "done": "good",
     "failed": "bad",
 }
+WORKER_TONES = {
+    "starting": "accent",
+    "idle": "good",
+    "busy": "accent",
+    "running": "good",
+    "draining": "warn",
+    "lost": "bad",
+}
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
