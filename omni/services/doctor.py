@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from omni.config import Config
+from omni import bucket
+from omni.config import LOOPBACK, Config
 from omni.contracts.errors import OmniError
 from omni.llm.endpoint import list_models
 from omni.sandbox.probe import probe
@@ -168,6 +170,24 @@ def _broker(config: Config) -> Iterator[Finding]:
     yield Finding("Broker", "ok" if answer.ok else "fail", answer.detail, remedy)
 
 
+def _artifacts(config: Config) -> Iterator[Finding]:
+    if config.artifact_store == "disk":
+        yield Finding("Artifacts", "ok", f"on the disk, {config.home / 'artifacts'}")
+        return
+    client = bucket.connect(config)
+    place = {"bucket": config.artifact_bucket, "prefix": config.artifact_prefix}
+    bucket.look(client, **place)
+    bucket.try_writing(client, **place)
+    where = "/".join(filter(None, place.values()))
+    if urlsplit(config.artifact_endpoint).scheme == "http":
+        host = urlsplit(config.artifact_endpoint).hostname or ""
+        if host not in LOOPBACK:
+            remedy = "Use an https address in OMNI_ARTIFACT_ENDPOINT."
+            yield Finding("Artifacts", "warn", f"in the bucket {where}, without TLS", remedy)
+            return
+    yield Finding("Artifacts", "ok", f"in the bucket {where}")
+
+
 def _web_worker_beat(config: Config) -> Iterator[Finding]:
     """Worker and beat as `/readyz` sees them."""
     if not commands.status(config).running:
@@ -236,6 +256,7 @@ CHECKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _database,
     _redis,
     _broker,
+    _artifacts,
     _web_worker_beat,
     _isolation,
     _model,
