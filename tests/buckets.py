@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 
+from omni.bucket import connect
 from omni.config import Config
 from tests.services.installation import free_port
 
@@ -66,7 +67,7 @@ class BucketServer:
 
     def make_bucket(self) -> str:
         name = f"bucket-{uuid.uuid4().hex}"
-        (self.folder / name).mkdir()
+        connect(self.config(name)).create_bucket(Bucket=name)
         return name
 
     def options(self, bucket: str, **changed: Any) -> dict[str, Any]:
