@@ -72,8 +72,8 @@ class Config:
     artifact_store: str = _setting(
         "disk",
         "Artifacts",
-        "Where the bytes of artifacts are kept: `disk` (in `OMNI_HOME/artifacts`) or `s3` (a bucket "
-        "of an S3-compatible server).",
+        "Where the bytes of artifacts are kept: `disk` (the folder `artifacts` in `OMNI_HOME`) or "
+        "`s3` (a bucket of an S3-compatible server).",
     )
     artifact_bucket: str = _setting("", "Artifacts", "Name of the bucket; it must exist.")
     artifact_prefix: str = _setting(

@@ -23,6 +23,7 @@ from omni.services import binaries, commands, ports, reachable
 from omni.services.confinement import confinement_for_root
 from omni.services.greeting import PASSWORD_FILE
 from omni.services.supervisor import ask_ready
+from omni.telemetry.sinks.build import sink_trouble
 
 Grade = Literal["ok", "warn", "fail"]
 
@@ -188,6 +189,14 @@ def _artifacts(config: Config) -> Iterator[Finding]:
     yield Finding("Artifacts", "ok", f"in the bucket {where}")
 
 
+def _telemetry(config: Config) -> Iterator[Finding]:
+    """Only warnings: a sink that is away harms nothing but its own copies."""
+    for name in config.telemetry_sinks:
+        title = f"Telemetry: {name}"
+        reason, remedy = sink_trouble(config, name)
+        yield Finding(title, "warn" if reason else "ok", reason or "ready", remedy)
+
+
 def _web_worker_beat(config: Config) -> Iterator[Finding]:
     """Worker and beat as `/readyz` sees them."""
     if not commands.status(config).running:
@@ -257,6 +266,7 @@ CHECKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _redis,
     _broker,
     _artifacts,
+    _telemetry,
     _web_worker_beat,
     _isolation,
     _model,

@@ -26,7 +26,9 @@ def collect_garbage(*, grace: timedelta = GRACE) -> int:
     old = _stored(now - grace)
     while names := list(islice(old, BATCH)):
         # Most is in use: one question for many, and a close look at the rest.
-        used = set(ArtifactUse.objects.filter(artifact__in=names).values_list("artifact", flat=True))
+        used = set(
+            ArtifactUse.objects.filter(artifact__in=names).values_list("artifact", flat=True)
+        )
         removed += sum(_remove(sha256) for sha256 in names if sha256 not in used)
     return removed + artifact_store().drop_unfinished(now - GRACE)
 
