@@ -36,6 +36,12 @@ class CancelForm(forms.Form):
     )
 
 
+class FileForm(forms.Form):
+    file = forms.FileField(
+        max_length=255, allow_empty_file=True, help_text="Kept as it is, under its own name."
+    )
+
+
 class AnswerForm(forms.Form):
     answer = forms.CharField(max_length=40)
     reason = forms.CharField(

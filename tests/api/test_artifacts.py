@@ -129,6 +129,22 @@ def test_an_empty_file_and_odd_names(api: APIClient, run: Run) -> None:
     assert "filename*=utf-8''r%C3%A9sum%C3%A9%22.txt" in got["Content-Disposition"]
 
 
+@pytest.mark.parametrize(
+    "name", ["..", ".", "%20..%20", "exe%E2%80%AEgpj.", "a%2Fb", "a%5Cb", "%00"]
+)
+def test_names_that_mislead_are_refused(api: APIClient, run: Run, folder: Path, name: str) -> None:
+    assert put(api, run, name=name).status_code == 400
+    assert files(folder) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ['text/html; a="\r\nX-Evil: 1"', f"text/{'x' * 120}", "TEXT", "text/", "a/b\x00"]
+)
+def test_types_that_mislead_are_refused(api: APIClient, run: Run, folder: Path, kind: str) -> None:
+    assert put(api, run, kind=kind).status_code in (400, 415)
+    assert files(folder) == []
+
+
 @pytest.mark.req("SEC-2")
 def test_a_hash_alone_opens_nothing(
     api: APIClient, caller: Callable[..., APIClient], run: Run, stranger: User
