@@ -251,6 +251,21 @@ def test_uploads_that_nobody_completed_are_dropped(server: BucketServer) -> None
     assert store.drop_unfinished(timezone.now() + timedelta(minutes=1)) == 0
 
 
+def test_two_installations_share_a_bucket(bucket_server: BucketServer, settings: Any) -> None:
+    """Each sees what is in its own folder, and collects nothing of the other."""
+    options = bucket_server.options(bucket_server.make_bucket())
+    for prefix in ("", "one", "one/two"):
+        use_store(settings, OBJECTS, {**options, "location": prefix})
+        artifact_store().put(location("c" * 64), io.BytesIO(b"x"))
+    use_store(settings, OBJECTS, {**options, "location": "one/two"})
+    assert [each.name for each in artifact_store().everything()] == [location("c" * 64)]
+    assert collect_garbage(grace=timedelta(minutes=-1)) == 1
+    assert artifact_store().size_of(location("c" * 64)) is None
+    for prefix in ("", "one"):
+        use_store(settings, OBJECTS, {**options, "location": prefix})
+        assert artifact_store().size_of(location("c" * 64)) == 1
+
+
 @pytest.mark.parametrize("kind", ["disk", "s3"])
 def test_a_large_file_is_never_all_in_memory(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -196,6 +197,20 @@ def test_several_processes_share_a_file_without_tearing_lines(tmp_path: Path) ->
     rows = [json.loads(row) for file in files for row in file.read_text().splitlines()]
     assert len(files) > 1
     assert len(rows) == len({(row["who"], row["number"]) for row in rows}) == 600
+
+
+def test_a_process_that_sleeps_with_the_file_costs_events_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("omni.telemetry.sinks.jsonl.LOCK_SECONDS", 0)
+    path = tmp_path / "events.jsonl"
+    sink = JsonlSink(path, max_bytes=1000)
+    with (tmp_path / "events.jsonl.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError):
+            sink.write([Said(1).as_json()])
+    sink.write([Said(2).as_json()])
+    assert [json.loads(row)["seq"] for row in path.read_text().splitlines()] == [2]
 
 
 FULL = """
