@@ -81,6 +81,15 @@ def project(user: Any) -> Any:
     return create_project(actor=user, name="Apollo", description="A first project.")
 
 
+@pytest.fixture(scope="session")
+def bucket_server() -> Iterator[Any]:
+    """An S3 server that all tests of one process share; each makes a bucket of its own."""
+    from tests.buckets import serving
+
+    with serving() as server:
+        yield server
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _quick_flush() -> Iterator[None]:
     """Empty our own tables after a transactional test, past the triggers that rightly refuse it.

@@ -44,6 +44,12 @@ class RetryForm(forms.Form):
     run_id = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
 
 
+class FileForm(forms.Form):
+    file = forms.FileField(
+        max_length=255, allow_empty_file=True, help_text="Kept as it is, under its own name."
+    )
+
+
 class AnswerForm(forms.Form):
     answer = forms.CharField(max_length=40)
     reason = forms.CharField(

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omni import bucket
 from omni.config import Config
+from omni.contracts.errors import Unavailable
 from omni.services import embedded, home, ports, reachable, wording
 from omni.services.child import Child
 from omni.services.crew import Crew, StopRequested
@@ -137,6 +139,21 @@ class Supervisor:
                     if time.monotonic() > until:
                         raise wording.external_unreachable(title, setting, answer.detail)
                     self._crew.turn(0.5)
+
+        if config.artifact_store == "s3":
+            with self.terminal.phase("Artifacts (external)"):
+                self._await_bucket(time.monotonic() + EXTERNAL_SECONDS)
+
+    def _await_bucket(self, until: float) -> None:
+        client = bucket.connect(self.config)
+        place = {"bucket": self.config.artifact_bucket, "prefix": self.config.artifact_prefix}
+        while True:
+            try:
+                return bucket.look(client, **place)
+            except Unavailable:
+                if time.monotonic() > until:
+                    raise
+            self._crew.turn(0.5)
 
     def _await_part(self, step: Child, heard: list[bytes], part: str) -> None:
         while step.alive and {"done": part} not in map(as_json, heard):

@@ -141,6 +141,8 @@ async def test_an_ordinary_address_passes(query: bytes, echo: Echo) -> None:
     [
         ("/api/runs/5ec739f3-d22b-4c55-aaff-1484091887d4/artifacts", True, 200),
         ("/api/runs/5ec739f3-d22b-4c55-aaff-1484091887d4/artifacts", False, 413),
+        ("/runs/5ec739f3-d22b-4c55-aaff-1484091887d4/artifacts", True, 200),
+        ("/runs/5ec739f3-d22b-4c55-aaff-1484091887d4/cancel", True, 413),
         ("/api/runs/5ec739f3-d22b-4c55-aaff-1484091887d4/messages", True, 413),
         ("/api/projects", True, 413),
     ],

@@ -89,7 +89,8 @@ def test_ready_when_everything_answers(everything_runs: None, client: Client) ->
     response = client.get("/readyz")
     assert response.status_code == 200
     assert response.json()["status"] == "ok"
-    assert set(response.json()["checks"]) == {"database", "cache", "broker", "worker", "beat"}
+    names = {"database", "cache", "broker", "artifacts", "worker", "beat"}
+    assert set(response.json()["checks"]) == names
     for finding in response.json()["checks"].values():
         assert finding["status"] == "ok"
         assert finding["detail"]

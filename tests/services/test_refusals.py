@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.buckets import BucketServer
 from tests.services.installation import ROOT, Installation, free_port
 
 pytestmark = pytest.mark.req("OPS-1")
@@ -102,23 +103,43 @@ def test_external_servers_switch_the_embedded_ones_off(omni: Installation) -> No
     assert not (omni.home / "postgres").exists() and not (omni.home / "redis").exists()
 
 
-def test_an_external_server_that_does_not_answer(omni: Installation) -> None:
-    """The sentence names the setting and never the password in it."""
-    url = f"postgresql://omni:sesame-open@127.0.0.1:{free_port()}/omni"
+def impatient(omni: Installation, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Start with little patience for servers of other people."""
     code = (
         "import sys; from omni.services import supervisor; supervisor.EXTERNAL_SECONDS = 1\n"
         "sys.argv = ['standin', 'up']\n"
         "import runpy; runpy.run_module('tests.services.standin', run_name='__main__')"
     )
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**omni.env, "OMNI_DATABASE_URL": url},
+        env={**omni.env, **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def test_an_external_server_that_does_not_answer(omni: Installation) -> None:
+    """The sentence names the setting and never the password in it."""
+    url = f"postgresql://omni:sesame-open@127.0.0.1:{free_port()}/omni"
+    done = impatient(omni, OMNI_DATABASE_URL=url)
     refusal(done, "OMNI_DATABASE_URL", "does not answer")
+    assert "sesame-open" not in done.stdout
+
+
+@pytest.mark.req("RUN-14")
+def test_a_bucket_that_refuses_the_key(omni: Installation, bucket_server: BucketServer) -> None:
+    """Said before anything is served, and never with the key in it."""
+    done = impatient(
+        omni,
+        OMNI_ARTIFACT_STORE="s3",
+        OMNI_ARTIFACT_BUCKET=bucket_server.make_bucket(),
+        OMNI_ARTIFACT_ENDPOINT=bucket_server.url,
+        OMNI_ARTIFACT_ACCESS_KEY="sesame-open",
+        OMNI_ARTIFACT_SECRET_KEY="sesame-open",
+    )
+    refusal(done, "The artifact store refuses the key.", "OMNI_ARTIFACT_ACCESS_KEY")
     assert "sesame-open" not in done.stdout
 
 

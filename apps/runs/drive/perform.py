@@ -11,10 +11,10 @@ import structlog
 from django.db import Error
 
 from apps.runs.drive.context import DriveContext
+from apps.runs.drive.overflow import overflowed
 from apps.runs.drive.ports import Ports
 from apps.runs.eventlog import Fenced, NewEvent, RunCancelling, RunEnded, Sealed, system
 from apps.runs.eventlog.envelope import stamp
-from omni.contracts.canonical import canonical
 from omni.contracts.errors import ErrorCategory, InvalidInput, OmniError
 from omni.engine.effects import Ask, CallModel, CallTool, RunStep, SetTimer, SettleUnknown
 
@@ -93,26 +93,13 @@ def _settled_tool(payload: dict[str, Any], key: str, context: DriveContext) -> S
         except InvalidInput as error:
             if error.category is not ErrorCategory.TOO_LARGE:
                 raise
-        return context.seal(NewEvent("tool_result", _as_artifact(payload, context), key=key))
+        return context.seal(overflowed(payload, key, context))
     except LOST_HOLD:
         raise
     except OmniError as error:
         failed = {name: payload[name] for name in ("call_id", "duration_ms")}
         failed |= {"category": "invalid_output", "message": error.message[:2000]}
         return context.seal(NewEvent("tool_error", failed, key=key))
-
-
-def _as_artifact(payload: dict[str, Any], context: DriveContext) -> dict[str, Any]:
-    body = canonical(payload["output"])
-    name = f"{payload['call_id']}.json"
-    sha256 = context.put_artifact(body, media_type="application/json", name=name)
-    reference = {
-        "sha256": sha256,
-        "size": len(body),
-        "media_type": "application/json",
-        "name": name,
-    }
-    return {**payload, "output": {"artifact": sha256}, "artifacts": [reference]}
 
 
 def _failure(

@@ -13,7 +13,7 @@ from apps.runs.eventlog.append import (
 from apps.runs.eventlog.envelope import Event
 from apps.runs.eventlog.erase import erase_payload
 from apps.runs.eventlog.read import event_at, read, read_all
-from apps.runs.eventlog.seal import NewEvent, Sealed, seal
+from apps.runs.eventlog.seal import NewEvent, Sealed, cleaned, seal
 from apps.runs.eventlog.verify import Verdict, verify
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Tip",
     "Verdict",
     "append",
+    "cleaned",
     "erase_payload",
     "event_at",
     "read",

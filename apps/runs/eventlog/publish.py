@@ -13,6 +13,7 @@ import redis
 import structlog
 from django.conf import settings
 
+from apps.runs.eventlog import feed
 from apps.runs.eventlog.envelope import Event
 
 log = structlog.get_logger(__name__)
@@ -82,6 +83,7 @@ def publish(events: list[Event]) -> None:
             if _publisher is None or _publisher.pid != os.getpid():
                 _publisher = _Publisher()
     _publisher.put(events)
+    feed.observe(events)
 
 
 _publisher: _Publisher | None = None

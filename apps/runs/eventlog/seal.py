@@ -63,7 +63,12 @@ def seal(event: NewEvent, actor: str) -> Sealed:
     return Sealed(event, payload, payload_hash, text)
 
 
-def _may_hold_secrets(payload: dict[str, Any]) -> bool:
+def cleaned(value: Any) -> Any:
+    """The value as an event would carry it: the same masks also outside of the log."""
+    return _without_secrets(value) if _may_hold_secrets(value) else value
+
+
+def _may_hold_secrets(payload: Any) -> bool:
     """All text of a payload in one search; nearly always the answer is no."""
     texts: list[str] = []
     if _gather(payload, texts):
