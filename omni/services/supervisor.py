@@ -127,11 +127,11 @@ class Supervisor:
         for title, setting, url, ask in (
             ("PostgreSQL", "OMNI_DATABASE_URL", config.database_url, reachable.ask_database),
             ("Redis", "OMNI_REDIS_URL", config.redis_url, reachable.ask_redis),
-            ("The broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
+            ("Broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
         ):
             if not url:
                 continue
-            with self.terminal.phase(f"{title.removeprefix('The ').capitalize()} (external)"):
+            with self.terminal.phase(f"{title} (external)"):
                 until = time.monotonic() + EXTERNAL_SECONDS
                 while not (answer := ask(url)).ok:
                     if time.monotonic() > until:

@@ -60,7 +60,18 @@ def test_a_home_that_is_a_file(omni: Installation) -> None:
 
 
 def test_a_bad_setting_is_named(omni: Installation) -> None:
-    refusal(omni.run("status", OMNI_PORT="eighty"), "OMNI_PORT must be a whole number")
+    done = omni.run("status", OMNI_PORT="eighty")
+    refusal(done, "OMNI_PORT must be a whole number", "docs/settings.md")
+
+
+def test_a_misspelt_setting_is_said_at_the_end_of_a_start(omni: Installation) -> None:
+    """It stops nothing, but the last thing that is read is its name and the right one."""
+    said = omni.up(OMNI_LOG_LEVLE="DEBUG").strip().splitlines()
+    assert "OMNI_LOG_LEVLE is no setting" in said[-1] and "OMNI_LOG_LEVEL?" in said[-1]
+
+
+def test_a_home_that_cannot_be_made(omni: Installation) -> None:
+    refusal(omni.run("up", OMNI_HOME="/proc/omni"), "/proc/omni cannot be written", "OMNI_HOME")
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare(1)")
