@@ -11,11 +11,10 @@ from dotenv import dotenv_values
 
 from omni.config import ROOT, Config
 
+PREFIX = "OMNI_"
 # Read by the command line, compose.yaml and the tests, not by the platform.
-READ_ELSEWHERE = frozenset(
-    {"OMNI_URL", "OMNI_TOKEN", "OMNI_POSTGRES_PASSWORD", "OMNI_CHROMIUM", "OMNI_SOAK"}
-)
-# Below this likeness a suggestion is a guess: OMNI_PROT is near OMNI_PORT, OMNI_COLOUR to nothing.
+READ_ELSEWHERE = frozenset({"URL", "TOKEN", "POSTGRES_PASSWORD", "CHROMIUM", "SOAK"})
+# Below this likeness a suggestion is a guess: PROT is near PORT, COLOUR near nothing.
 ALIKE = 0.7
 
 
@@ -40,13 +39,11 @@ class Unknown:
 def unknown_settings(environ: Mapping[str, str] | None = None) -> list[Unknown]:
     """Those of the environment and of `.env`, in alphabetical order; values are not looked at."""
     names = {*os.environ, *dotenv_values(ROOT / ".env")} if environ is None else {*environ}
-    known = {f"OMNI_{spec.name.upper()}" for spec in fields(Config)} | READ_ELSEWHERE
-    strange = sorted(name for name in names if name.startswith("OMNI_") and name not in known)
-    return [Unknown(name, _nearest(name, known)) for name in strange]
+    given = {name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
+    known = {spec.name.upper() for spec in fields(Config)} | READ_ELSEWHERE
+    return [Unknown(PREFIX + name, _nearest(name, sorted(known))) for name in sorted(given - known)]
 
 
-def _nearest(name: str, known: set[str]) -> str:
-    """Compared without what all of them share."""
-    bare = {each.removeprefix("OMNI_"): each for each in sorted(known)}
-    close = difflib.get_close_matches(name.removeprefix("OMNI_"), bare, n=1, cutoff=ALIKE)
-    return bare[close[0]] if close else ""
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)
+    return PREFIX + close[0] if close else ""

@@ -17,13 +17,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.seed import PASSWORD, PEOPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
 START_SECONDS = 60
+# Long enough for a machine that does ten other things; what works is seen at once.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +105,7 @@ def open_context(
         if who is not None:
             options["storage_state"] = cookies_of(who)
         context = browser.new_context(base_url=site, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         opened.append(context)
         return context
 

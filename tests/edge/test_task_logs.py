@@ -40,7 +40,9 @@ def test_a_task_logs_under_the_request_that_sent_it(app: Celery) -> None:
     def note() -> None:
         seen.put(get_contextvars())
 
-    with start_worker(app, pool="solo", perform_ping_check=False, loglevel="WARNING"):
+    # Its heartbeat wakes the loop, which over AMQP would sleep on when the test is done.
+    options = {"pool": "solo", "perform_ping_check": False, "without_heartbeat": False}
+    with start_worker(app, loglevel="WARNING", **options):
         with bound_contextvars(request_id="req-12345678", run_id="run-1", ip="192.0.2.1"):
             sent = note.delay()
         first = seen.get(timeout=20)
