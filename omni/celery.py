@@ -21,7 +21,9 @@ class App(Celery):
 
     @functools.cached_property
     def Beat(self) -> Any:
-        return self.subclass_with_self("omni.edge.beat:Beat")
+        from omni.edge.beat import Beat
+
+        return self.subclass_with_self(Beat)
 
 
 app = App("omni")

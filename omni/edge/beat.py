@@ -6,6 +6,7 @@ import signal
 from types import FrameType
 
 from celery.apps import beat
+from celery.beat import Service
 
 
 class Beat(beat.Beat):
@@ -15,7 +16,7 @@ class Beat(beat.Beat):
     for the lock of the connection that the query holds.
     """
 
-    def install_sync_handler(self, service: beat.beat.Service) -> None:
+    def install_sync_handler(self, service: Service) -> None:
         def leave(number: int, frame: FrameType | None) -> None:
             for each in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(each, signal.SIG_IGN)

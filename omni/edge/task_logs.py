@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from celery import signals
@@ -44,7 +45,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 def _task_named_in(record: logging.LogRecord) -> str:
     """A worker gives a table of facts, beat the names of schedule and task."""
-    if isinstance(record.args, dict):
+    if isinstance(record.args, Mapping):
         return str(record.args.get("name", ""))
     return str(record.args[-1]) if record.args else ""
 

@@ -137,6 +137,8 @@ class Supervisor:
                     if time.monotonic() > until:
                         raise wording.external_unreachable(title, setting, answer.detail)
                     self._crew.turn(0.5)
+                if setting == "OMNI_DATABASE_URL" and not answer.has_vector:
+                    raise wording.pgvector_missing(answer.detail)
 
     def _await_part(self, step: Child, heard: list[bytes], part: str) -> None:
         while step.alive and {"done": part} not in map(as_json, heard):

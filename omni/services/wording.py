@@ -143,6 +143,13 @@ def external_unreachable(name: str, setting: str, reason: str) -> ServiceError:
     )
 
 
+def pgvector_missing(detail: str) -> ServiceError:
+    return ServiceError(
+        f"The server of OMNI_DATABASE_URL cannot store vectors ({detail}).",
+        remedy="Install the extension pgvector on that server, or unset OMNI_DATABASE_URL.",
+    )
+
+
 def step_failed(step: str, log: Path, reason: str) -> ServiceError:
     said = f" It said: {reason}" if reason else ""
     return ServiceError(f"The step “{step}” failed.{said}", remedy=f"The whole story is in {log}.")
