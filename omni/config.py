@@ -24,6 +24,7 @@ from omni.contracts.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+REMEDY = "Correct it where it is set, in the environment or in .env; docs/settings.md explains it."
 
 
 def _setting(default: Any, section: str, help: str, *, secret: bool = False) -> Any:
@@ -300,12 +301,16 @@ def load(environ: Mapping[str, str] | None = None) -> Config:
         from_file = dotenv_values(ROOT / ".env")
         environ = {**{k: v for k, v in from_file.items() if v is not None}, **os.environ}
     kinds = get_type_hints(Config)
-    values = {
-        spec.name: _parse(name, raw, kinds[spec.name])
-        for spec in fields(Config)
-        if (raw := environ.get(name := f"OMNI_{spec.name.upper()}", "").strip())
-    }
-    return _checked(Config(**values))
+    try:
+        values = {
+            spec.name: _parse(name, raw, kinds[spec.name])
+            for spec in fields(Config)
+            if (raw := environ.get(name := f"OMNI_{spec.name.upper()}", "").strip())
+        }
+        return _checked(Config(**values))
+    except ConfigError as error:
+        error.remedy = error.remedy or REMEDY
+        raise
 
 
 @functools.cache

@@ -221,6 +221,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
+# No results are kept, so beat needs no schedule of Celery's own to clean them up.
+CELERY_RESULT_EXPIRES = None
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]

@@ -22,7 +22,7 @@ STATES = ("pending", "answered", "expired", "withdrawn")
     cls=Group,
     examples=(
         "omni approvals list",
-        "omni approvals answer 0b6f2c1e-6c1d-4f5a-9a3e-2f1d7c8b9a01 allow",
+        "omni approvals answer 0b6f2c1e-6c1d-4f5a-9a3e-2f1d7c8b9a01 approve",
     ),
 )
 def approvals() -> None:
@@ -65,7 +65,7 @@ def list_approvals(
 @approvals.command(
     "answer",
     examples=(
-        "omni approvals answer 0b6f2c1e-6c1d-4f5a-9a3e-2f1d7c8b9a01 allow",
+        "omni approvals answer 0b6f2c1e-6c1d-4f5a-9a3e-2f1d7c8b9a01 approve",
         'omni approvals answer 0b6f2c1e-6c1d-4f5a-9a3e-2f1d7c8b9a01 deny --reason "Too early."',
     ),
 )

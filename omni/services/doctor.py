@@ -22,6 +22,7 @@ from omni.sandbox.probe import probe
 from omni.services import binaries, commands, ports, reachable
 from omni.services.confinement import confinement_for_root
 from omni.services.greeting import PASSWORD_FILE
+from omni.services.misspelt import unknown_settings
 from omni.services.supervisor import ask_ready
 from omni.telemetry.sinks.build import sink_trouble
 
@@ -59,6 +60,11 @@ def _title(check: Callable[[Config], Iterator[Finding]]) -> str:
 
 def _python(config: Config) -> Iterator[Finding]:
     yield Finding("Python", "ok", f"{platform.python_version()}, {sys.executable}")
+
+
+def _settings(config: Config) -> Iterator[Finding]:
+    for each in unknown_settings():
+        yield Finding("Settings", "warn", each.sentence, each.remedy)
 
 
 def _disk(config: Config) -> Iterator[Finding]:
@@ -256,6 +262,7 @@ def _model(config: Config) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _python,
+    _settings,
     _disk,
     _memory,
     _web_port,

@@ -129,16 +129,18 @@ class Supervisor:
         for title, setting, url, ask in (
             ("PostgreSQL", "OMNI_DATABASE_URL", config.database_url, reachable.ask_database),
             ("Redis", "OMNI_REDIS_URL", config.redis_url, reachable.ask_redis),
-            ("The broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
+            ("Broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
         ):
             if not url:
                 continue
-            with self.terminal.phase(f"{title.removeprefix('The ').capitalize()} (external)"):
+            with self.terminal.phase(f"{title} (external)"):
                 until = time.monotonic() + EXTERNAL_SECONDS
                 while not (answer := ask(url)).ok:
                     if time.monotonic() > until:
                         raise wording.external_unreachable(title, setting, answer.detail)
                     self._crew.turn(0.5)
+                if setting == "OMNI_DATABASE_URL" and not answer.has_vector:
+                    raise wording.pgvector_missing(answer.detail)
 
         if config.artifact_store == "s3":
             with self.terminal.phase("Artifacts (external)"):

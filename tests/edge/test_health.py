@@ -133,7 +133,7 @@ def test_it_still_answers_while_the_database_is_away(
 def test_a_cache_and_a_broker_that_are_away_are_named(
     everything_runs: None, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    use(monkeypatch, redis_url=f"redis://:hunter2-hunter2@{DEAD}/0")
+    use(monkeypatch, redis_url=f"redis://:hunter2-hunter2@{DEAD}/0", broker_url="")
     response = client.get("/readyz")
     assert response.status_code == 503
     assert failing(response) == {"cache", "broker"}
@@ -155,7 +155,7 @@ def test_servers_that_hang_cost_a_bounded_time_and_number_of_threads(
     monkeypatch.setattr(health, "FRESH_SECONDS", 0.0)
     monkeypatch.setitem(connections.settings["default"], "HOST", "127.0.0.1")
     monkeypatch.setitem(connections.settings["default"], "PORT", str(silent_server))
-    use(monkeypatch, redis_url=f"redis://127.0.0.1:{silent_server}/0")
+    use(monkeypatch, redis_url=f"redis://127.0.0.1:{silent_server}/0", broker_url="")
     before = threading.active_count()
     for _ in range(3):
         assert len(failing(client.get("/readyz"))) == 5

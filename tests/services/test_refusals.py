@@ -11,8 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from omni.services.embedded import EmbeddedServices
 from tests.buckets import BucketServer
 from tests.services.installation import ROOT, Installation, free_port
 
@@ -61,7 +63,33 @@ def test_a_home_that_is_a_file(omni: Installation) -> None:
 
 
 def test_a_bad_setting_is_named(omni: Installation) -> None:
-    refusal(omni.run("status", OMNI_PORT="eighty"), "OMNI_PORT must be a whole number")
+    done = omni.run("status", OMNI_PORT="eighty")
+    refusal(done, "OMNI_PORT must be a whole number", "docs/settings.md")
+
+
+def test_a_misspelt_setting_is_said_at_the_end_of_a_start(omni: Installation) -> None:
+    """It stops nothing, but the last thing that is read is its name and the right one."""
+    said = omni.up(OMNI_LOG_LEVLE="DEBUG").strip().splitlines()
+    assert "OMNI_LOG_LEVLE is no setting" in said[-1] and "OMNI_LOG_LEVEL?" in said[-1]
+
+
+def test_a_database_without_pgvector(omni: Installation, tmp_path: Path) -> None:
+    """Said at once, instead of by a migration that fails half-way."""
+    with EmbeddedServices(tmp_path / "theirs", redis=False, durable=False) as theirs:
+        with psycopg.connect(theirs.database_url, autocommit=True) as connection:
+            # As if its files were not on that machine: this list is what servers are asked for.
+            connection.execute("ALTER ROLE omni SET search_path = public, pg_catalog")
+            connection.execute(
+                "CREATE VIEW public.pg_available_extensions AS"
+                " SELECT name, default_version FROM pg_catalog.pg_available_extensions"
+                " WHERE name <> 'vector'"
+            )
+        done = omni.run("up", "--detach", OMNI_DATABASE_URL=theirs.database_url)
+    refusal(done, "cannot store vectors", "pgvector missing", "Install the extension")
+
+
+def test_a_home_that_cannot_be_made(omni: Installation) -> None:
+    refusal(omni.run("up", OMNI_HOME="/proc/omni"), "/proc/omni cannot be written", "OMNI_HOME")
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare(1)")

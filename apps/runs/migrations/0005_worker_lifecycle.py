@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("runs", "0003_event_log")]
+    dependencies = [("runs", "0004_append_next_event")]
     operations = [
         migrations.AddField("worker", "ready_at", models.DateTimeField(null=True, blank=True)),
         migrations.AddField(
