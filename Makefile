@@ -10,6 +10,7 @@ FOLLOW ?=
 LINES ?= 40
 YES ?=
 ARGS ?=
+ROUNDS ?= 10
 
 # The system's Python only prepares .venv; PYTHON=… chooses another one for both.
 STARTER := $(if $(PYTHON),$(PYTHON),python3)
@@ -53,8 +54,9 @@ reset: ## Delete this installation's data, keys and logs; asks first, YES=1 does
 test: ## Everything: linters, types, unit, integration and browser tests; ARGS goes to pytest
 	@$(PREPARE) --tests && exec $(HERE) -m tests.run $(ARGS)
 
-soak: ## The long version of the fault tests: half an hour of kills, outages and random deaths
-	@$(PREPARE) --tests && OMNI_SOAK=1 exec $(HERE) -m pytest -n 2 tests/chaos tests/engine $(ARGS)
+soak: ## The long version of the fault tests: kills, outages, random deaths; ROUNDS=10 is half an hour
+	@$(PREPARE) --tests && OMNI_SOAK=$(ROUNDS) exec $(HERE) -m pytest -n 2 tests/chaos tests/engine \
+		tests/live/test_interruptions.py $(ARGS)
 
 conformance: ## What third-party judges say; installs them from npm, ARGS names some of them
 	@$(PREPARE) --tests && exec $(HERE) -m tests.conformance $(ARGS)
@@ -62,7 +64,7 @@ conformance: ## What third-party judges say; installs them from npm, ARGS names 
 lint: ## Only ruff, mypy, import-linter and the migrations check
 	@$(PREPARE) --tests && exec $(HERE) -m tests.run --only-lint
 
-bench: ## Start-up time by phase, page render time, requests per second
+bench: ## Start-up, pages, requests per second; durable steps, appends, streams
 	@$(PREPARE) --tests && exec $(HERE) -m tests.bench $(ARGS)
 
 docs: ## Write the generated parts of docs/ anew

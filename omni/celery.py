@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 from typing import Any
@@ -14,7 +15,18 @@ from omni.edge.task_logs import bind_celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "omni.settings")
 os.environ.setdefault("OMNI_PROCESS", "worker")
 
-app = Celery("omni")
+
+class App(Celery):
+    """Celery with a beat of our own."""
+
+    @functools.cached_property
+    def Beat(self) -> Any:
+        from omni.edge.beat import Beat
+
+        return self.subclass_with_self(Beat)
+
+
+app = App("omni")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 bind_celery()

@@ -19,10 +19,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from dotenv import dotenv_values
 
+from omni import config_checks
 from omni.contracts.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+REMEDY = "Correct it where it is set, in the environment or in .env; docs/settings.md explains it."
 
 
 def _setting(default: Any, section: str, help: str, *, secret: bool = False) -> Any:
@@ -61,13 +63,47 @@ class Config:
     heartbeat_seconds: int = _setting(
         5,
         "Server",
-        "How often workers and beat report; after four missed reports they count as gone.",
+        "How often workers and beat report; after four missed reports they count as lost.",
+    )
+    workers_kept: int = _setting(
+        50, "Server", "How many of the most recent workers and beats are remembered."
     )
 
     lease_seconds: int = _setting(
         10, "Runs", "How long a worker keeps a run without a sign of life; then another takes over."
     )
     artifact_max_bytes: int = _setting(256 * 1024 * 1024, "Runs", "Largest artifact.")
+    artifact_store: str = _setting(
+        "disk",
+        "Artifacts",
+        "Where the bytes of artifacts are kept: `disk` (the folder `artifacts` in `OMNI_HOME`) or "
+        "`s3` (a bucket of an S3-compatible server).",
+    )
+    artifact_bucket: str = _setting("", "Artifacts", "Name of the bucket; it must exist.")
+    artifact_prefix: str = _setting(
+        "", "Artifacts", "Folder within the bucket, such as `omni/artifacts`. Empty: its top."
+    )
+    artifact_endpoint: str = _setting(
+        "",
+        "Artifacts",
+        "Address of the S3-compatible server, such as `https://s3.example.org`. Empty: Amazon's.",
+    )
+    artifact_region: str = _setting("us-east-1", "Artifacts", "Region of the bucket.")
+    artifact_access_key: str = _setting(
+        "",
+        "Artifacts",
+        "Id of the key for the bucket. Empty, with the secret below: what the machine provides "
+        "(instance role, `AWS_*` variables, shared files).",
+        secret=True,
+    )
+    artifact_secret_key: str = _setting("", "Artifacts", "Secret of that key.", secret=True)
+    artifact_path_style: bool = _setting(
+        True,
+        "Artifacts",
+        "Name the bucket in the path of addresses, which every server understands; `no` names it "
+        "in the host.",
+    )
+
     sweep_seconds: int = _setting(
         2, "Runs", "How often runs are looked for that are due or whose worker fell silent."
     )
@@ -177,6 +213,43 @@ class Config:
         "auto", "Logs", "`console`, `json`, or `auto`: readable in a terminal, JSON elsewhere."
     )
 
+    telemetry_sinks: tuple[str, ...] = _setting(
+        (),
+        "Telemetry",
+        "Where copies of events go besides the log itself, separated by commas: `jsonl` (a file), "
+        "`stdout`, `otlp` (OpenTelemetry spans). Empty: nowhere.",
+    )
+    telemetry_payloads: bool = _setting(
+        True,
+        "Telemetry",
+        "Copies in `jsonl` and `stdout` carry payloads (without secrets). Erasing a payload from "
+        "the log does not reach copies; `no` leaves payloads out of them.",
+    )
+    telemetry_file: str = _setting(
+        "", "Telemetry", "The file of `jsonl`. Empty: `logs/events.jsonl` in `OMNI_HOME`."
+    )
+    telemetry_file_bytes: int = _setting(
+        64 * 1024 * 1024,
+        "Telemetry",
+        "Size at which that file is set aside for a new one; the last four are kept.",
+    )
+    telemetry_queue: int = _setting(
+        10_000,
+        "Telemetry",
+        "Events that may wait for one sink in one process; more are dropped and counted.",
+    )
+    otlp_endpoint: str = _setting(
+        "http://127.0.0.1:4318/v1/traces",
+        "Telemetry",
+        "Where `otlp` sends spans, as OTLP over HTTP with protobuf.",
+    )
+    otlp_headers: tuple[str, ...] = _setting(
+        (),
+        "Telemetry",
+        "Headers sent along, as `name=value`, separated by commas.",
+        secret=True,
+    )
+
     model_url: str = _setting(
         "",
         "Models",
@@ -244,12 +317,16 @@ def load(environ: Mapping[str, str] | None = None) -> Config:
         from_file = dotenv_values(ROOT / ".env")
         environ = {**{k: v for k, v in from_file.items() if v is not None}, **os.environ}
     kinds = get_type_hints(Config)
-    values = {
-        spec.name: _parse(name, raw, kinds[spec.name])
-        for spec in fields(Config)
-        if (raw := environ.get(name := f"OMNI_{spec.name.upper()}", "").strip())
-    }
-    return _checked(Config(**values))
+    try:
+        values = {
+            spec.name: _parse(name, raw, kinds[spec.name])
+            for spec in fields(Config)
+            if (raw := environ.get(name := f"OMNI_{spec.name.upper()}", "").strip())
+        }
+        return _checked(Config(**values))
+    except ConfigError as error:
+        error.remedy = error.remedy or REMEDY
+        raise
 
 
 @functools.cache
@@ -281,12 +358,15 @@ _RANGES = {
     "web_workers": (1, 64),
     "worker_concurrency": (1, 256),
     "heartbeat_seconds": (1, 300),
+    "workers_kept": (1, 10_000),
     "lease_seconds": (1, 600),
     "artifact_max_bytes": (1024, 1 << 40),
     "sweep_seconds": (1, 60),
     "mcp_check_seconds": (10, 86_400),
     "stream_heartbeat_seconds": (1, 300),
     "streams_per_user": (1, 10_000),
+    "telemetry_file_bytes": (1 << 16, 1 << 40),
+    "telemetry_queue": (100, 1_000_000),
     "trusted_proxies": (0, 10),
     "max_request_bytes": (1024, 1 << 32),
     "login_attempts": (1, 100),
@@ -298,6 +378,7 @@ _RANGES = {
 _CHOICES = {
     "log_level": ("DEBUG", "INFO", "WARNING", "ERROR"),
     "log_format": ("auto", "console", "json"),
+    "artifact_store": ("disk", "s3"),
 }
 _HOST = r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9A-Fa-f:.]+\])"
 _URLS = {
@@ -307,6 +388,8 @@ _URLS = {
     "broker_url": ("redis", "rediss", "amqp", "amqps"),
     "email_url": ("smtp", "smtps"),
     "model_url": ("http", "https"),
+    "artifact_endpoint": ("http", "https"),
+    "otlp_endpoint": ("http", "https"),
 }
 
 
@@ -324,6 +407,8 @@ def _checked(config: Config) -> Config:
         _check_url(name, getattr(config, name), schemes)
     _check_doors(config)
     _check_transport(config)
+    config_checks.check_artifacts(config)
+    config_checks.check_telemetry(config)
     return config
 
 

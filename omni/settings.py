@@ -40,6 +40,26 @@ def _database(url: str) -> dict[str, Any]:
     }
 
 
+def _artifact_store(where: str) -> dict[str, Any]:
+    if where == "disk":
+        options: dict[str, Any] = {
+            "location": CONFIG.home / "artifacts",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        }
+        return {"BACKEND": "apps.runs.storage.disk.ArtifactFiles", "OPTIONS": options}
+    options = {
+        "bucket_name": CONFIG.artifact_bucket,
+        "location": CONFIG.artifact_prefix,
+        "endpoint_url": CONFIG.artifact_endpoint or None,
+        "region_name": CONFIG.artifact_region,
+        "access_key": CONFIG.artifact_access_key or None,
+        "secret_key": CONFIG.artifact_secret_key or None,
+        "path_style": CONFIG.artifact_path_style,
+    }
+    return {"BACKEND": "apps.runs.storage.objects.ArtifactObjects", "OPTIONS": options}
+
+
 try:
     DATABASES = {"default": _database(CONFIG.resolved_database_url())}
     REDIS_URL = CONFIG.resolved_redis_url()
@@ -201,6 +221,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
+# No results are kept, so beat needs no schedule of Celery's own to clean them up.
+CELERY_RESULT_EXPIRES = None
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -251,14 +273,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = CONFIG.home / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "artifacts": {
-        "BACKEND": "apps.runs.storage.ArtifactFiles",
-        "OPTIONS": {
-            "location": CONFIG.home / "artifacts",
-            "file_permissions_mode": 0o600,
-            "directory_permissions_mode": 0o700,
-        },
-    },
+    "artifacts": _artifact_store(CONFIG.artifact_store),
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 LOGGING_CONFIG = "omni.telemetry.logs.apply"
@@ -327,6 +342,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ToolOrigin": "apps.tools.models.ToolOrigin",
         "RunStatus": "omni.engine.lifecycle.Status",
         "WorkerKind": "apps.runs.models.Worker.Kind",
+        "WorkerState": "apps.runs.models.Worker.State",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 
 # Each of these starts a whole site of its own, once per xdist worker that gets one of its tests.
@@ -22,6 +23,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "req(id, …): the requirement this test shows")
     config.addinivalue_line("markers", "browser: needs Chromium")
     import omni.celery  # noqa: F401  (makes our application the current one, as every door does)
+
+    # A busy machine is no finding.
+    hypothesis.settings.register_profile(
+        "omni", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("omni")
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +79,15 @@ def project(user: Any) -> Any:
     from apps.registry.services.projects import create_project
 
     return create_project(actor=user, name="Apollo", description="A first project.")
+
+
+@pytest.fixture(scope="session")
+def bucket_server() -> Iterator[Any]:
+    """An S3 server that all tests of one process share; each makes a bucket of its own."""
+    from tests.buckets import serving
+
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,13 @@ def settings(**values: str) -> dict[str, str]:
     return {f"OMNI_{name.upper()}": value for name, value in values.items()}
 
 
+def test_a_store_in_a_bucket_needs_a_bucket() -> None:
+    with pytest.raises(ConfigError, match="OMNI_ARTIFACT_STORE") as refused:
+        load(settings(artifact_store="s3"))
+    assert "OMNI_ARTIFACT_BUCKET" in refused.value.remedy
+    assert load(settings(artifact_store="s3", artifact_bucket="omni")).artifact_path_style
+
+
 def test_https_without_a_proxy_is_refused_because_it_would_redirect_forever() -> None:
     """Only a trusted proxy can say that a request came over TLS; both settings are named."""
     https = settings(public_url="https://omni.example.org")
@@ -45,6 +52,14 @@ def test_https_without_a_proxy_is_refused_because_it_would_redirect_forever() ->
         ("egress_private", "127.0.0.1", "127.0.0.1:8080"),
         ("egress_private", "10.0.0.0/8", "networks"),
         ("egress_private", "http://127.0.0.1:80", "not 'http"),
+        ("artifact_store", "tape", "one of disk, s3"),
+        ("artifact_bucket", "../etc", "letters, digits"),
+        ("artifact_prefix", "/a/../b", "without a slash"),
+        ("artifact_endpoint", "s3.example.org", "http:// or https://"),
+        ("artifact_secret_key", "hunter2", "OMNI_ARTIFACT_ACCESS_KEY"),
+        ("telemetry_sinks", "jsonl,syslog", "not 'syslog'"),
+        ("otlp_endpoint", "grpc://collector", "http:// or https://"),
+        ("otlp_headers", "hunter2", "name=value"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name: str, value: str, words: str) -> None:

@@ -62,9 +62,8 @@ class SignInLimits:
     """Counts a try to sign in before the password is looked at, so that none slips by."""
 
     def __init__(self, request: HttpRequest) -> None:
-        tries, seconds = config.current().login_attempts, _cooldown()
         self.used = (
-            (Limit("sign-in-address", tries * ADDRESS_FACTOR, seconds), address_of(request)),
+            (address_limit(), address_of(request)),
             (account_limit(), normalise_email(_typed(request))),
         )
 
@@ -85,6 +84,10 @@ class SignInLimits:
             label = shown_login(login_name(request))
             data = {"limit": limit.name}
             audit.record(AuditAction.SIGN_IN_LOCKED, actor_label=label, allowed=False, data=data)
+
+
+def address_limit() -> Limit:
+    return Limit("sign-in-address", config.current().login_attempts * ADDRESS_FACTOR, _cooldown())
 
 
 def account_limit() -> Limit:

@@ -43,11 +43,15 @@ class Limit:
         except (RedisError, ValueError):
             log.debug("rate_not_given_back", limit=self.name)
 
-    def forget(self, caller: str) -> None:
+    def forget(self, caller: str) -> bool:
+        """Begin anew; whether the caller was being refused."""
         try:
+            used = int(cache.get(self._key(caller)) or 0)
             cache.delete(self._key(caller))
         except RedisError as error:
             log.warning("rate_not_forgotten", error=str(error))
+            return False
+        return used >= self.number
 
     def _key(self, caller: str) -> str:
         # Callers name themselves in part; a digest is short and has no odd characters.

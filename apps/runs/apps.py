@@ -29,6 +29,11 @@ class RunsConfig(AppConfig):
     project_tabs = (NavItem("Threads", "runs:thread_list", "chat", "Project", 15),)
 
     def ready(self) -> None:
+        from celery.signals import worker_process_shutdown
+
         from apps.runs import heartbeat
+        from apps.runs.eventlog import feed
 
         heartbeat.connect()
+        # A worker's processes end without Python's own farewell.
+        worker_process_shutdown.connect(feed.leave, dispatch_uid="telemetry")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django import forms
 
 from apps.runs.schema_form import JsonField
@@ -35,6 +37,18 @@ class CancelForm(forms.Form):
         required=False,
         help_text="Kept in the run's log.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class RetryForm(forms.Form):
+    """Names the run to be, so that a second click does not start a second one."""
+
+    run_id = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
+
+
+class FileForm(forms.Form):
+    file = forms.FileField(
+        max_length=255, allow_empty_file=True, help_text="Kept as it is, under its own name."
     )
 
 

@@ -42,6 +42,7 @@ urlpatterns = [
     ),
     path("runs/<uuid:run_id>/events/<int:seq>", runs.run_event, name="run_event"),
     path("runs/<uuid:run_id>/verify", runs.run_verify, name="run_verify"),
+    path("runs/<uuid:run_id>/artifacts", artifacts.attach, name="run_attach"),
     path("runs/<uuid:run_id>/artifacts/<slug:sha256>", artifacts.download, name="artifact"),
     path("runs/<uuid:run_id>/cancel", actions.cancel, name="run_cancel"),
     path("runs/<uuid:run_id>/resume", actions.resume, name="run_resume"),
@@ -53,4 +54,5 @@ urlpatterns = [
     path("approvals/<uuid:approval_id>/panel", approvals.approval_panel, name="approval_panel"),
     path("workers/", workers.worker_list, name="worker_list"),
     path("workers/rows", workers.worker_rows, name="worker_rows"),
+    path("workers/<uuid:worker_id>", workers.worker_detail, name="worker_detail"),
 ]

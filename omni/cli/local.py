@@ -105,11 +105,12 @@ def status(as_json: bool) -> int:
 def logs(name: str, follow: bool, lines: int, as_json: bool) -> None:
     """Show the logs of its processes.
 
-    NAME is one of web, worker, beat, postgres, redis, supervisor; without it all are shown. The
-    files are in the folder `logs` of OMNI_HOME.
+    NAME is one of web, worker, beat, postgres, redis, supervisor; without it all are shown. A
+    terminal gets them in words, a pipe as they are in the files (folder `logs` of OMNI_HOME).
     """
     from omni import config
     from omni.services import commands
+    from omni.telemetry.readable import readable
 
     names = {each: index for index, each in enumerate(commands.log_names(config.load()))}
     if not names:
@@ -123,7 +124,8 @@ def logs(name: str, follow: bool, lines: int, as_json: bool) -> None:
             continue
         colour = _COLOURS[names.get(process, 0) % len(_COLOURS)]
         prefix = "" if name else paint(f"{process:<10} | ", colour, stream=sys.stdout)
-        click.echo(prefix + clean(_ANSI.sub("", line)))
+        for each in readable(line) if sys.stdout.isatty() else [line]:
+            click.echo(prefix + clean(_ANSI.sub("", each)))
 
 
 @click.command(

@@ -134,7 +134,7 @@ def edit(
 @with_server
 @json_option
 def archive(client: Client, slug: str, yes: bool, as_json: bool) -> None:
-    """Hide a project and refuse new work in it; nothing is deleted."""
+    """Hide a project and refuse new work; deletes nothing."""
     output.confirm(f"Archive {slug}? It can be restored.", yes=yes)
     _switch(client, slug, "archive", "is archived", as_json=as_json)
 

@@ -90,6 +90,7 @@ def show(client: Client, run: Any, as_json: bool) -> None:
             "Project": row["project"],
             "Thread": row["thread"],
             "Parent": row["parent"],
+            "Worker": row["worker"],
             "Children": ", ".join(f"{each['id']} ({each['status']})" for each in row["children"]),
             "Approvals": ", ".join(f"{a['title']} ({a['id']})" for a in row["pending_approvals"]),
             "Events": row["last_seq"],

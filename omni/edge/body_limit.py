@@ -10,7 +10,9 @@ from omni.contracts.errors import ErrorCategory, InvalidInput, OmniError
 from omni.edge.wire import App, Message, Receive, Scope, Send, header, is_malformed, send_problem
 
 log = structlog.get_logger("omni.edge")
-_UPLOAD = re.compile(r"/api/runs/[0-9a-f-]{36}/artifacts")
+_UPLOAD = re.compile(r"(?:/api)?/runs/[0-9a-f-]{36}/artifacts")
+# What a form adds around the file it carries.
+_WRAPPING = 64 * 1024
 
 
 class BodyLimit:
@@ -20,7 +22,7 @@ class BodyLimit:
         self.app = app
         self.limit = limit
         # Files of runs are larger than other bodies; Django keeps them on the disk as they come.
-        self.uploads = max(limit, uploads)
+        self.uploads = max(limit, uploads + _WRAPPING if uploads else 0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

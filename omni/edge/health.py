@@ -17,7 +17,9 @@ from django.http import HttpRequest, HttpResponse
 
 from apps.runs import selectors
 from apps.runs.models import Worker
+from apps.runs.storage import artifact_store
 from omni import config
+from omni.contracts.errors import Unavailable
 from omni.edge.liveness import HEALTHY
 
 log = structlog.get_logger("omni.edge")
@@ -78,6 +80,14 @@ def _check_broker() -> str:
     return "The broker answers."
 
 
+def _check_artifacts() -> str:
+    try:
+        artifact_store().look()
+    except Unavailable as error:
+        raise _NotUsable(error.message) from error
+    return "The artifact store answers."
+
+
 def _check_worker() -> str:
     return _check_live(Worker.Kind.WORKER, "worker")
 
@@ -89,20 +99,21 @@ def _check_beat() -> str:
 def _check_live(kind: Worker.Kind, name: str) -> str:
     try:
         if not selectors.live_workers(kind).exists():
-            raise _NoneAlive(f"No {name} has reported lately.")
+            raise _NotUsable(f"No {name} has reported lately.")
     finally:
         connection.close()
     return f"At least one {name} reports."
 
 
-class _NoneAlive(Exception):
-    pass
+class _NotUsable(Exception):
+    """A reason that anybody may read."""
 
 
 CHECKS: dict[str, tuple[Callable[[], str], str]] = {
     "database": (_check_database, "The database does not answer."),
     "cache": (_check_cache, "The cache does not answer."),
     "broker": (_check_broker, "The broker does not answer."),
+    "artifacts": (_check_artifacts, "The artifact store does not answer."),
     "worker": (_check_worker, "Whether a worker is alive cannot be found out."),
     "beat": (_check_beat, "Whether beat is alive cannot be found out."),
 }
@@ -141,8 +152,8 @@ def _examine(name: str) -> Finding:
     started = time.perf_counter()
     try:
         status, detail = "ok", check()
-    except _NoneAlive as nobody:
-        status, detail = "fail", str(nobody)
+    except _NotUsable as reason:
+        status, detail = "fail", str(reason)
     except Exception as error:  # noqa: BLE001  (whatever a driver raises, the answer is "fail")
         log.warning("not_ready", check=name, error=f"{type(error).__name__}: {error}")
         status, detail = "fail", failure

@@ -7,10 +7,12 @@ import os
 from collections.abc import Iterator
 from http import HTTPMethod
 
+import redis
 import structlog
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 
+from apps.runs.eventlog import feed
 from omni import __version__, config
 from omni.contracts.errors import OmniError, PermissionDenied
 from omni.edge import platform_state
@@ -32,7 +34,7 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
@@ -115,6 +117,7 @@ class _PlatformMetrics(Collector):
             "omni_database_up", "Whether the database answered.", value=float(bool(found))
         )
         yield from found
+        yield from _telemetry()
 
     def _from_database(self) -> Iterator[Metric]:
         with connection.cursor() as cursor:
@@ -127,3 +130,21 @@ class _PlatformMetrics(Collector):
             for label, number in by_label.items():
                 family.add_metric((label,), number)
             yield family
+
+
+def _telemetry() -> Iterator[Metric]:
+    """What became of the copies of events; absent while Redis is away or no sink is set."""
+    try:
+        counts = feed.counts()
+    except redis.RedisError as error:
+        log.warning("metrics_without_redis", error=str(error))
+        return
+    family = CounterMetricFamily(
+        "omni_telemetry_events",
+        "Events handed to telemetry sinks: written, dropped before a slow sink, or failed in it.",
+        labels=("sink", "outcome"),
+    )
+    for (sink, outcome), number in sorted(counts.items()):
+        family.add_metric((sink, outcome), number)
+    if counts:
+        yield family

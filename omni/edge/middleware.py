@@ -43,7 +43,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 # Asked for every few seconds by machines: counted, but not worth a line each.
-QUIET = ("/healthz", "/readyz", "/metrics", "/static/")
+STATIC = "/static/"
+QUIET = ("/healthz", "/readyz", "/metrics", STATIC)
 # These never show local times, and the probes must work without a database.
 WITHOUT_PERSON = ("/api/", *QUIET)
 
@@ -130,6 +131,8 @@ def _add_headers(request: HttpRequest, response: HttpResponseBase) -> None:
 def _report(request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
     match = request.resolver_match
     route = (match.view_name or match.route) if match else ""
+    if not route and request.path.startswith(STATIC):
+        route = "static"
     metrics.observe(request.method or "", route, response.status_code, seconds)
     if request.path.startswith(QUIET) and response.status_code < 500:
         return

@@ -26,7 +26,9 @@ def decide_script(run_id: uuid.UUID, state: RunState) -> Effect:
     step = state.steps_done + 1
     if step > total:
         return Finish(Status.DONE, result={"steps": total})
-    action = actions[step - 1] if actions else {"do": "step"}
+    if not actions:
+        return RunStep(step)
+    action = actions[step - 1]
     return _ACTIONS[action["do"]](str(uuid.uuid5(run_id, f"step-{step}")), step, action, state)
 
 

@@ -16,6 +16,7 @@ from omni.contracts.errors import OmniError
 from omni.services import commands, split
 from omni.services.state import Status
 from omni.services.terminal import Terminal
+from omni.telemetry.readable import readable
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -96,7 +97,8 @@ def _show_logs(config: Config, options: argparse.Namespace) -> int:
     for name, line in commands.follow_logs(
         config, name=options.name, follow=options.follow, lines=options.lines
     ):
-        terminal.echo(name, f"{line}\n".encode())
+        for each in readable(line) if sys.stdout.isatty() else [line]:
+            terminal.echo(name, f"{each}\n".encode())
     return commands.OK
 
 

@@ -12,15 +12,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from omni.config import Config
+from omni import bucket
+from omni.config import LOOPBACK, Config
 from omni.contracts.errors import OmniError
 from omni.llm.endpoint import list_models
 from omni.sandbox.probe import probe
 from omni.services import binaries, commands, ports, reachable
 from omni.services.confinement import confinement_for_root
 from omni.services.greeting import PASSWORD_FILE
+from omni.services.misspelt import unknown_settings
 from omni.services.supervisor import ask_ready
+from omni.telemetry.sinks.build import sink_trouble
 
 Grade = Literal["ok", "warn", "fail"]
 
@@ -56,6 +60,11 @@ def _title(check: Callable[[Config], Iterator[Finding]]) -> str:
 
 def _python(config: Config) -> Iterator[Finding]:
     yield Finding("Python", "ok", f"{platform.python_version()}, {sys.executable}")
+
+
+def _settings(config: Config) -> Iterator[Finding]:
+    for each in unknown_settings():
+        yield Finding("Settings", "warn", each.sentence, each.remedy)
 
 
 def _disk(config: Config) -> Iterator[Finding]:
@@ -168,6 +177,32 @@ def _broker(config: Config) -> Iterator[Finding]:
     yield Finding("Broker", "ok" if answer.ok else "fail", answer.detail, remedy)
 
 
+def _artifacts(config: Config) -> Iterator[Finding]:
+    if config.artifact_store == "disk":
+        yield Finding("Artifacts", "ok", f"on the disk, {config.home / 'artifacts'}")
+        return
+    client = bucket.connect(config)
+    place = {"bucket": config.artifact_bucket, "prefix": config.artifact_prefix}
+    bucket.look(client, **place)
+    bucket.try_writing(client, **place)
+    where = "/".join(filter(None, place.values()))
+    if urlsplit(config.artifact_endpoint).scheme == "http":
+        host = urlsplit(config.artifact_endpoint).hostname or ""
+        if host not in LOOPBACK:
+            remedy = "Use an https address in OMNI_ARTIFACT_ENDPOINT."
+            yield Finding("Artifacts", "warn", f"in the bucket {where}, without TLS", remedy)
+            return
+    yield Finding("Artifacts", "ok", f"in the bucket {where}")
+
+
+def _telemetry(config: Config) -> Iterator[Finding]:
+    """Only warnings: a sink that is away harms nothing but its own copies."""
+    for name in config.telemetry_sinks:
+        title = f"Telemetry: {name}"
+        reason, remedy = sink_trouble(config, name)
+        yield Finding(title, "warn" if reason else "ok", reason or "ready", remedy)
+
+
 def _web_worker_beat(config: Config) -> Iterator[Finding]:
     """Worker and beat as `/readyz` sees them."""
     if not commands.status(config).running:
@@ -229,6 +264,7 @@ def _model(config: Config) -> Iterator[Finding]:
 
 CHECKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _python,
+    _settings,
     _disk,
     _memory,
     _web_port,
@@ -238,6 +274,8 @@ CHECKS: tuple[Callable[[Config], Iterator[Finding]], ...] = (
     _database,
     _redis,
     _broker,
+    _artifacts,
+    _telemetry,
     _web_worker_beat,
     _isolation,
     _model,

@@ -78,7 +78,7 @@ class EmbeddedServices:
             self.stop()
             raise
         self.endpoints = endpoints_of(servers)
-        self.endpoints.write(self.home / "run" / "endpoints.json")
+        self.endpoints.write(private.make_folder(self.home / "run") / "endpoints.json")
         return self.endpoints
 
     def stop(self) -> None:

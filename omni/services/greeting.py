@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omni.config import Config
 from omni.services import private
+from omni.services.misspelt import unknown_settings
 from omni.services.supervisor import Administrator
 from omni.services.terminal import Terminal
 
@@ -35,6 +36,16 @@ def greet(
     for label, value in rows:
         terminal.line(f"    {terminal.paint(f'{label:<11}', 36)}{value}")
     terminal.line()
+    warn(terminal)
+
+
+def warn(terminal: Terminal) -> None:
+    """What would otherwise be overlooked: a setting with a typing error in its name."""
+    unknown = unknown_settings()
+    for each in unknown:
+        terminal.line(f"  {terminal.paint('!', 33)} {each.sentence} {each.remedy}")
+    if unknown:
+        terminal.line()
 
 
 def sign_in_rows(config: Config, admin: Administrator, *, to_person: bool) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 KEPT = 5
 LARGEST = 5 * 2**20
@@ -52,9 +53,20 @@ def tail(path: Path, count: int) -> list[str]:
     """The last lines, without reading a large file whole."""
     try:
         with path.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 400 * max(count, 25)))
-            text = file.read().decode(errors="replace")
+            return _last_lines(file, count) if count else []
     except OSError:
         return []
-    return text.splitlines()[-count:] if count else []
+
+
+def _last_lines(file: BinaryIO, count: int) -> list[str]:
+    """Read backwards in ever larger pieces until there are enough whole lines."""
+    end = file.seek(0, os.SEEK_END)
+    reach = 400 * max(count, 25)
+    while True:
+        start = file.seek(max(0, end - reach))
+        lines = file.read(end - start).splitlines()
+        # The first one may have been cut, unless it is the file's first as well.
+        whole = lines if start == 0 else lines[1:]
+        if start == 0 or len(whole) >= count:
+            return [line.decode(errors="replace") for line in whole[-count:]]
+        reach *= 4

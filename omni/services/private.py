@@ -13,6 +13,11 @@ from typing import Any
 
 from omni.services import wording
 
+UNWRITABLE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT}
+    | {errno.ENAMETOOLONG, errno.ELOOP}
+)
+
 
 @contextmanager
 def said_plainly(folder: Path) -> Iterator[None]:
@@ -22,7 +27,7 @@ def said_plainly(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise wording.disk_full(folder) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in UNWRITABLE:
             raise wording.home_unwritable(folder) from error
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 
@@ -49,9 +50,15 @@ def ask_broker(url: str) -> Answer:
     try:
         with kombu.Connection(url, connect_timeout=3) as connection:
             connection.ensure_connection(max_retries=1, timeout=4)
-            return Answer(True, str(connection.transport.driver_name))
+            return Answer(True, _product(connection.connection.server_properties))
     except Exception as error:  # noqa: BLE001  (each transport has errors of its own)
         return Answer(False, _first_line(error))
+
+
+def _product(facts: dict[str, Any]) -> str:
+    """What the broker says it is, such as "RabbitMQ 3.10.8"."""
+    words = (str(facts.get(key, "")) for key in ("product", "version"))
+    return " ".join(filter(None, words)) or "a broker without a name"
 
 
 def _first_line(error: Exception) -> str:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omni import bucket
 from omni.config import Config
+from omni.contracts.errors import Unavailable
 from omni.services import embedded, home, ports, reachable, wording
 from omni.services.child import Child
 from omni.services.crew import Crew, StopRequested
@@ -127,16 +129,33 @@ class Supervisor:
         for title, setting, url, ask in (
             ("PostgreSQL", "OMNI_DATABASE_URL", config.database_url, reachable.ask_database),
             ("Redis", "OMNI_REDIS_URL", config.redis_url, reachable.ask_redis),
-            ("The broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
+            ("Broker", "OMNI_BROKER_URL", config.broker_url, reachable.ask_broker),
         ):
             if not url:
                 continue
-            with self.terminal.phase(f"{title.removeprefix('The ').capitalize()} (external)"):
+            with self.terminal.phase(f"{title} (external)"):
                 until = time.monotonic() + EXTERNAL_SECONDS
                 while not (answer := ask(url)).ok:
                     if time.monotonic() > until:
                         raise wording.external_unreachable(title, setting, answer.detail)
                     self._crew.turn(0.5)
+                if setting == "OMNI_DATABASE_URL" and not answer.has_vector:
+                    raise wording.pgvector_missing(answer.detail)
+
+        if config.artifact_store == "s3":
+            with self.terminal.phase("Artifacts (external)"):
+                self._await_bucket(time.monotonic() + EXTERNAL_SECONDS)
+
+    def _await_bucket(self, until: float) -> None:
+        client = bucket.connect(self.config)
+        place = {"bucket": self.config.artifact_bucket, "prefix": self.config.artifact_prefix}
+        while True:
+            try:
+                return bucket.look(client, **place)
+            except Unavailable:
+                if time.monotonic() > until:
+                    raise
+            self._crew.turn(0.5)
 
     def _await_part(self, step: Child, heard: list[bytes], part: str) -> None:
         while step.alive and {"done": part} not in map(as_json, heard):

@@ -138,8 +138,15 @@ def still_in_use(name: str, pid: int) -> ServiceError:
 
 def external_unreachable(name: str, setting: str, reason: str) -> ServiceError:
     return ServiceError(
-        f"{name} named by {setting} does not answer: {reason}",
+        f"{name} ({setting}) does not answer: {reason}",
         remedy=f"Start that server, correct {setting}, or unset it to use the embedded one.",
+    )
+
+
+def pgvector_missing(detail: str) -> ServiceError:
+    return ServiceError(
+        f"The server of OMNI_DATABASE_URL cannot store vectors ({detail}).",
+        remedy="Install the extension pgvector on that server, or unset OMNI_DATABASE_URL.",
     )
 
 

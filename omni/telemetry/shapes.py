@@ -86,14 +86,22 @@ _AFTER_HINTS = (
 )  # fmt: skip
 
 
+def _has_any(hints: tuple[str, ...], text: str) -> bool:
+    """A plain loop: every event and log line passes here, and `any` takes twice as long."""
+    for hint in hints:  # noqa: SIM110
+        if hint in text:
+            return True
+    return False
+
+
 def mask_shapes(text: str) -> str:
     """The text without anything that looks like a credential."""
     if len(text) < _SHORTEST:
         return text
-    if any(hint in text for hint in _TOKEN_HINTS):
+    if _has_any(_TOKEN_HINTS, text):
         text = _TOKENS.sub(MASK, text)
     lowered = text.lower()
-    if any(hint in lowered for hint in _AFTER_HINTS):
+    if _has_any(_AFTER_HINTS, lowered):
         text = _AFTER.sub(lambda found: f"{found[found.lastindex or 0]}{MASK}", text)
     return text
 

@@ -134,7 +134,8 @@ def _workers_tile() -> Tile:
     live = list(runs.live_workers())
     slots = sum(worker.concurrency for worker in live if worker.kind == Worker.Kind.WORKER)
     workers = sum(1 for worker in live if worker.kind == Worker.Kind.WORKER)
-    hint = f"{slots} runs at a time" if workers else "Work waits for one"
+    busy = sum(getattr(worker, "busy", 0) for worker in live)
+    hint = f"{busy} of {slots} slots in use" if workers else "Work waits for one"
     tone = "good" if workers else "bad"
     return Tile("Live workers", workers, hint, reverse("runs:worker_list"), tone)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from omni.contracts import catalogue
 from omni.contracts.description import Description, describe
@@ -31,7 +31,7 @@ class Group:
 
 
 @login_required
-@require_GET
+@require_safe
 def schema_list(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "")[:100].strip()
     context = {"groups": groups(query), "query": query}
@@ -39,7 +39,7 @@ def schema_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def schema_detail(request: HttpRequest, name: str) -> HttpResponse:
     if name not in catalogue.names():
         raise NotFound("There is no such schema.", remedy="See the list of schemas.")

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.registry import selectors as registry
 from apps.registry.views.doors import signed_in
@@ -19,7 +19,7 @@ SHOWN = 5
 
 
 @login_required
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     tokens = registry.tokens_of(user)
@@ -41,21 +41,21 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def home_tiles(request: HttpRequest) -> HttpResponse:
     context = {"tiles": dashboard.tiles(signed_in(request))}
     return render(request, "workspace/_tiles.html", context)
 
 
 @login_required
-@require_GET
+@require_safe
 def home_runs(request: HttpRequest) -> HttpResponse:
     context = {"runs": dashboard.recent_runs(signed_in(request))}
     return render(request, "workspace/_home_runs.html", context)
 
 
 @login_required
-@require_GET
+@require_safe
 def search(request: HttpRequest) -> HttpResponse:
     """The palette's results, or a page with them."""
     query = request.GET.get("q", "")[:200]
@@ -66,7 +66,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def shortcuts(request: HttpRequest) -> HttpResponse:
     return render(request, "workspace/shortcuts.html")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -89,6 +90,7 @@ def test_a_stranger_reads_only_their_own_entries(
     problem(client.get(f"/api/audit/{entry.pk}"), 404)
 
 
+@pytest.mark.req("WRK-1")
 def test_workers_and_their_filters(api: APIClient) -> None:
     alive = start_worker(kind=Worker.Kind.WORKER, pid=1, queues=["omni"], concurrency=2)
     beat = start_worker(kind=Worker.Kind.BEAT, pid=2)
@@ -100,7 +102,12 @@ def test_workers_and_their_filters(api: APIClient) -> None:
     assert ids("") == [str(beat), str(alive)]
     assert ids("?kind=beat") == ids("?alive=false") == [str(beat)]
     assert ids("?alive=true") == ids("?kind=worker&alive=true") == [str(alive)]
+    assert ids("?state=idle") == [str(alive)] and ids("?state=stopped") == [str(beat)]
     problem(api.get("/api/workers?kind=manager"), 400)
+    problem(api.get("/api/workers?state=tired"), 400)
+    one = api.get(f"/api/workers/{alive}").json()
+    assert (one["state"], one["busy"], one["current_runs"]) == ("idle", 0, [])
+    problem(api.get(f"/api/workers/{uuid.uuid4()}"), 404)
 
 
 def test_my_profile(api: APIClient, user: User) -> None:

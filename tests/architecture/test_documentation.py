@@ -90,7 +90,7 @@ def test_the_repository_names_no_machine() -> None:
     for path in ROOT.rglob("*"):
         parts = path.relative_to(ROOT).parts
         hidden = any(part.startswith(".") and part != ".ci" for part in parts[:-1])
-        if hidden or "__pycache__" in parts or not path.is_file():
+        if hidden or parts == (".git",) or "__pycache__" in parts or not path.is_file():
             continue
         if path.suffix in {".py", ".md", ".txt", ".toml", ".html", ".css", ".js", ".yaml", ""}:
             text = path.read_text(errors="ignore")

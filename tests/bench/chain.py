@@ -1,4 +1,8 @@
-"""A plain Celery application with one task that does nothing: what a chain of steps costs there."""
+"""A plain Celery application, as its first tutorial has it: what a chain of steps costs there.
+
+Default settings (JSON, early acks, prefetching), two processes, and no result store: a chain hands
+each result to the next task in its message. That is the cheapest chain there is.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,12 @@ app.conf.broker_connection_retry_on_startup = True
 
 
 @app.task(name="chain.step")
-def step() -> None:
-    """Nothing."""
+def step(done: int) -> int:
+    """Nothing but the next number."""
+    return done + 1
 
 
 @app.task(name="chain.last")
-def last(key: str) -> None:
+def last(done: int, key: str) -> None:
     with redis.Redis.from_url(os.environ["OMNI_REDIS_URL"]) as client:
-        client.lpush(key, "done")
+        client.lpush(key, done)

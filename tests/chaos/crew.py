@@ -12,7 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[2]
-SOAK = os.environ.get("OMNI_SOAK", "") == "1"
+# How many rounds `make soak` goes; 0 in the short version.
+ROUNDS = int(os.environ.get("OMNI_SOAK") or 0)
+SOAK = ROUNDS > 0
 
 
 class Vacuous(AssertionError):

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from apps.runs import eventlog
@@ -58,9 +59,16 @@ class _Tools(Permitted):
     def call(self, tool: str, arguments: dict[str, Any], call_id: str, context: Any) -> Any:
         self.fault.passes("call", "before")
         time.sleep(float(arguments.get("seconds", 0)))
+        if "until" in arguments:
+            self._await(Path(self.fault.effects).with_name(arguments["until"]), context)
         record(self.fault.effects, f"{tool} {call_id} {context.run_id}")
         self.fault.passes("call", "after")
         return {"done": tool}
+
+    def _await(self, file: Path, context: Any) -> None:
+        """Holds the run in the middle of a call until the test makes a file of this name."""
+        while not file.exists() and not context.cancelled():
+            time.sleep(0.02)
 
 
 class _Model(ScriptedModel):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from apps.registry.models import User
@@ -46,9 +48,16 @@ def _thread() -> Thread:
 
 
 def drive(
-    *, runs: list[str], effects: str, fault: str = "", fenced: bool = True, seconds: float = 10
+    *,
+    runs: list[str],
+    effects: str,
+    fault: str = "",
+    fenced: bool = True,
+    seconds: float = 90,
+    skew: float = 0,
 ) -> Any:
     """Advance these runs and their children until all have ended or wait for a person."""
+    _set_clock(skew)
     struck = Fault(fault, effects)
     struck.guard_appends(fenced=fenced)
     worker, ports = uuid.uuid4(), struck.ports()
@@ -67,6 +76,26 @@ def drive(
             break
         time.sleep(0.01)
     return {"outcomes": outcomes, "counts": struck.counts}
+
+
+def _set_clock(seconds: float) -> None:
+    """Let this process's clock be wrong by so much; each order has a process of its own."""
+    right = timezone.now
+    timezone.now = lambda: right() + timedelta(seconds=seconds)
+
+
+def farthest_time(*, runs: list[str]) -> float:
+    """By how many seconds an event or a timer is off the database's clock, at most."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        now = cursor.fetchone()[0]
+    times = []
+    for run in _family(runs):
+        for event in eventlog.read_all(run.pk):
+            times.append(event.at)
+            if event.name == "timer_set" and event.payload:
+                times.append(datetime.fromisoformat(event.payload["due_at"]))
+    return max(abs((now - each).total_seconds()) for each in times)
 
 
 def _family(runs: list[str]) -> list[Run]:
@@ -93,7 +122,7 @@ def finish(*, runs: list[str], effects: str) -> int:
     """A sound worker and a person who answers, until everything has ended."""
     for turn in range(8):
         step_clock()
-        drive(runs=runs, effects=effects, seconds=20)
+        drive(runs=runs, effects=effects)
         if not answer(runs=runs):
             return turn
     raise AssertionError("the runs do not end")
@@ -118,6 +147,12 @@ def step_clock() -> int:
 
 def begun(*, runs: list[str]) -> bool:
     return Run.objects.filter(pk__in=runs, status="running").exists()
+
+
+def calling(*, runs: list[str]) -> bool:
+    """One of them is in the middle of a call, by its log."""
+    names = [{event.kind for event in eventlog.read_all(uuid.UUID(run))} for run in runs]
+    return any("tool_call" in kinds and "tool_result" not in kinds for kinds in names)
 
 
 def unfinished() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.chaos.crew import SOAK, Crew, environment, must_have, test_database_url
+from tests.chaos.crew import ROUNDS, SOAK, Crew, environment, must_have, test_database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -90,7 +90,7 @@ def test_workers_that_die_one_after_the_other(crew: Crew) -> None:
     """Recovery itself is interrupted, at random points; the seed is printed when it fails."""
     seed = random.SystemRandom().randrange(1 << 30) if SOAK else 20
     chance = random.Random(seed)
-    runs = crew.ask("make", actions=ACTIONS, count=60 if SOAK else 5)
+    runs = crew.ask("make", actions=ACTIONS, count=6 * ROUNDS or 5)
     deaths = 0
     for run in runs:
         for _ in range(3):
@@ -155,3 +155,36 @@ def test_a_clock_that_jumps_ahead_makes_no_second_effect(crew: Crew) -> None:
     found = crew.judge(run)
     assert found[0]["wrong"] == [] and found[0]["status"] == "done"
     assert "tool_error" in found[0]["names"] and "tool_result" not in found[0]["names"]
+
+
+@pytest.mark.req("RUN-10", "OPS-1")
+@pytest.mark.parametrize("hours", [1, -1])
+def test_a_workers_own_clock_may_be_wrong(crew: Crew, hours: int) -> None:
+    """Leases, timers and the times of events follow the database's clock."""
+    run = crew.ask("make", actions=ACTIONS)
+    for _ in range(3):
+        assert crew.live(run, skew=hours * 3600)["state"] == "done"
+        if not crew.ask("answer", runs=run):
+            break
+    assert_all_ended_well(crew, run, f"{hours} hours off")
+    assert crew.ask("farthest_time", runs=run) < 1800
+
+
+@pytest.mark.req("RUN-10", "OPS-1")
+def test_a_worker_that_is_ahead_of_time_takes_nothing_away(tmp_path: Path) -> None:
+    """Two workers want one lease: to the second it seems long over, to the database it is not."""
+    variables = environment(test_database_url(), OMNI_LEASE_SECONDS="120")
+    with Crew(tmp_path, variables) as crew:
+        hold = {"do": "tool", "tool": "pay", "arguments": {"until": "go"}}
+        run = crew.ask("make", actions=[hold])
+        first = crew.start(run)
+        while not crew.ask("begun", runs=run):
+            pass
+        second = crew.live(run, skew=3600, seconds=0.5)
+        must_have(second["result"]["outcomes"], "trying to take the run")
+        assert set(second["result"]["outcomes"]) == {"busy or ended"}
+        (tmp_path / "go").touch()
+        assert crew.wait(first)["state"] == "done"
+        found = crew.judge(run)
+    assert found[0]["wrong"] == [] and found[0]["status"] == "done"
+    assert "lease_taken" not in found[0]["names"]

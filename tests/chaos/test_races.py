@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 import uuid
@@ -17,6 +16,7 @@ from apps.runs import eventlog
 from apps.runs.drive import driver
 from apps.runs.drive.driver import advance
 from apps.runs.drive.ports import Ports
+from apps.runs.eventlog import statement
 from apps.runs.eventlog.project import fold_from_scratch, load_state
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.approvals import answer_approval
@@ -138,7 +138,8 @@ def test_what_a_tool_did_before_a_cancel_is_recorded(make_run: MakeRun, user: Us
     assert drive(run, Ports(tools=Cancelling())) == "cancelled"
     assert calls == ["a"]
     after = history(run)[history(run).index("cancel_requested") + 1 :]
-    assert after == ["tool_result", "step_finished", "state_changed"]
+    # Whether the step is noted as well depends on how soon the driver hears of the cancel.
+    assert [name for name in after if name != "step_finished"] == ["tool_result", "state_changed"]
     assert_sound(run)
 
 
@@ -281,8 +282,7 @@ def test_an_append_whose_answer_was_lost_is_looked_up_before_it_is_repeated(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, committed: bool
 ) -> None:
     """Every append in turn loses its answer, once after and once before its commit."""
-    module = importlib.import_module("apps.runs.eventlog.append")
-    original, count = module._call, 0
+    original, count = statement.fetch, 0
 
     def answer_lost(*arguments: Any) -> Any:
         nonlocal count
@@ -295,7 +295,7 @@ def test_an_append_whose_answer_was_lost_is_looked_up_before_it_is_repeated(
 
     run = make_run("script", actions=[
         {"do": "step"}, {"do": "tool", "tool": "t"}, {"do": "ask", "title": "Go?"}])  # fmt: skip
-    monkeypatch.setattr(module, "_call", answer_lost)
+    monkeypatch.setattr(statement, "fetch", answer_lost)
 
     class Tool(Permitted):
         def call(self, tool: str, arguments: Any, call_id: str, context: Any) -> Any:
@@ -349,9 +349,9 @@ def test_settling_a_child_and_cancelling_its_parent_do_not_lock_each_other_out(
         return lambda: Run.objects.select_for_update().get(pk=one.pk)
 
     thread, ready, errors = _meanwhile(lock(run), lock(child))
-    ready.wait(10)
+    assert ready.wait(60)
     settle_ended(child.pk)
-    thread.join(10)
+    thread.join(60)
     assert errors == []
 
 
@@ -365,9 +365,9 @@ def test_answering_and_ending_do_not_lock_each_other_out(make_run: MakeRun, user
         lambda: Run.objects.select_for_update().get(pk=run.pk),
         lambda: Approval.objects.filter(pk=approval.pk).update(reason="seen"),
     )
-    ready.wait(10)
+    assert ready.wait(60)
     answer_approval(actor=user, approval=approval, answer="approve")
-    thread.join(10)
+    thread.join(60)
     assert errors == []
 
 
@@ -382,7 +382,7 @@ def test_the_same_run_started_twice_at_once_is_one_run(user: User, thread: Threa
         )
 
     other, ready, errors = _meanwhile(start)
-    ready.wait(10)
+    assert ready.wait(60)
     assert start().pk == run_id
-    other.join(10)
+    other.join(60)
     assert errors == [] and history(Run.objects.get()) == ["run_created"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import django
 
-PATIENCE = 30.0
+PATIENCE = 180.0
 
 
 def main(folder: Path) -> None:

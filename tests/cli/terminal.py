@@ -30,7 +30,7 @@ class Shown:
 
 
 def run_in_terminal(
-    command: list[str], env: dict[str, str], *, columns: int, typed: str = "", seconds: float = 60
+    command: list[str], env: dict[str, str], *, columns: int, typed: str = "", seconds: float = 180
 ) -> Shown:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
@@ -61,7 +61,7 @@ def run_in_terminal(
     with contextlib.suppress(OSError):
         os.close(ours)
     try:
-        code = child.wait(timeout=5)
+        code = child.wait(timeout=60)
     except subprocess.TimeoutExpired:
         child.kill()
         raise AssertionError(f"{command} still runs; it showed {shown!r}") from None

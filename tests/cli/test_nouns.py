@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import uuid
 from datetime import datetime
 from pathlib import Path
 
@@ -126,7 +127,13 @@ def test_roles_and_workers(ada: Cli) -> None:
     assert set(kinds) == {"worker", "beat"}
     assert kinds["worker"]["alive"] is True
     assert [row["kind"] for row in ada.json("workers", "list", "--kind", "beat")] == ["beat"]
-    assert "alive" in ada("workers", "list").stdout
+    assert "running" in ada("workers", "list").stdout
+    assert ada.json("workers", "list", "--state", "starting") == []
+    assert kinds["worker"]["state"] in ("idle", "busy")
+    shown = ada("workers", "show", kinds["worker"]["id"]).stdout
+    assert kinds["worker"]["node_id"] in shown and "omni" in shown
+    assert ada.json("workers", "show", kinds["beat"]["id"])["state"] == "running"
+    ada("workers", "show", str(uuid.uuid4()), code=6)
 
 
 @pytest.mark.req("SEC-4")
@@ -167,7 +174,7 @@ def test_the_audit_log_is_followed(ada: Cli) -> None:
         assert json.loads(child.stdout.readline())["action"] == "project_archived"
     finally:
         child.terminate()
-        child.communicate(timeout=10)
+        child.communicate(timeout=60)
 
 
 @pytest.mark.req("CLI-1")

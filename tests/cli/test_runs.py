@@ -35,7 +35,7 @@ def script(ada: Cli, slug: str, *actions: object) -> str:
 
 
 def status(ada: Cli, run: str, *wanted: str) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while (now := ada.json("runs", "show", run)["status"]) not in wanted:
         assert time.monotonic() < until, now
         time.sleep(0.2)
@@ -63,6 +63,15 @@ def test_start_follows_a_run_that_a_worker_executes(ada: Cli, slug: str) -> None
     kinds = ada.json("runs", "events", run["id"], "--kind", "user_message", "-n", "1")
     assert [each["payload"]["text"] for each in kinds] == ["Hello there."]
     assert run["id"] in ada("runs", "list", "-p", slug).stdout
+
+
+@pytest.mark.req("WRK-1")
+def test_who_drives_a_run_is_who_wrote_its_events(ada: Cli, slug: str) -> None:
+    run = script(ada, slug, {"do": "step"})
+    status(ada, run, "done")
+    actors = {each["actor"] for each in ada.json("runs", "events", run)}
+    (worker,) = ada.json("workers", "list", "--kind", "worker")
+    assert f"worker:{worker['id']}" in actors
 
 
 def test_a_second_run_in_a_named_thread(ada: Cli, slug: str) -> None:

@@ -85,6 +85,12 @@ def test_every_schema_has_a_page_with_its_fields(browser: Client, name: str) -> 
             assert f"<code>{field.name}</code>" in page
 
 
+def test_names_in_a_meaning_stand_as_code(browser: Client) -> None:
+    page = browser.get("/schemas/").content.decode()
+    assert "<code>node.exec.result.&lt;group&gt;</code>" in page
+    assert "`" not in page
+
+
 def test_links_between_schemas_lead_somewhere(browser: Client) -> None:
     page = browser.get("/schemas/run-event").content.decode()
     assert 'href="/schemas/shapes#uuid"' in page

@@ -17,13 +17,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.seed import PASSWORD, PEOPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
-START_SECONDS = 60
+START_SECONDS = 240
+# How long a page may take before a test fails; nothing here is about speed.
+PATIENCE_MILLISECONDS = 45_000
+expect.set_options(timeout=PATIENCE_MILLISECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +40,8 @@ def site_environ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
         "OMNI_DATABASE_URL": url,
         "OMNI_PORT": str(_free_port()),
         "OMNI_PROCESS": "web",
+        # The seeded worker never reports again, and a page must not change while it is looked at.
+        "OMNI_HEARTBEAT_SECONDS": "300",
         "DJANGO_SETTINGS_MODULE": "tests.settings",
     }
     drop()
@@ -57,7 +62,7 @@ def site(site_environ: dict[str, str]) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +107,7 @@ def open_context(
         if who is not None:
             options["storage_state"] = cookies_of(who)
         context = browser.new_context(base_url=site, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MILLISECONDS)
         opened.append(context)
         return context
 
@@ -121,6 +126,7 @@ def page(open_context: Callable[..., BrowserContext]) -> Page:
 
 def sign_in(browser: Browser, site: str, who: str) -> Any:
     context = browser.new_context(base_url=site)
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
     page = context.new_page()
     page.goto("/login")
     page.get_by_label("Email address").fill(PEOPLE[who]["email"])
@@ -157,7 +163,7 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            urllib.request.urlopen(f"{address}/login", timeout=5).close()
+            urllib.request.urlopen(f"{address}/login", timeout=60).close()
             return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)

@@ -1,6 +1,7 @@
 """A worker for the browser tests: drives what is due, word by word, and starts runs on request.
 
-Each line it reads is the JSON input of a script run; it answers with the run's id.
+Each line it reads is the JSON input of a script run; it answers with the run's id. A text that
+says HOLD is told up to there, and goes on after the line `"release"`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 import django
 
 SECONDS_PER_WORD = 0.12
+HOLD = "HOLD"
+_released = threading.Semaphore(0)
 
 
 def main() -> None:
@@ -26,7 +29,11 @@ def main() -> None:
 
     threading.Thread(target=_drive, daemon=True).start()
     for line in sys.stdin:
-        print(_start(json.loads(line)), flush=True)
+        about = json.loads(line)
+        if about == "release":
+            _released.release()
+        else:
+            print(_start(about), flush=True)
 
 
 def _start(about: dict[str, Any]) -> uuid.UUID:
@@ -70,6 +77,8 @@ def _slow_model() -> Any:
             for word in super().stream(model, messages, context):
                 time.sleep(SECONDS_PER_WORD)
                 yield word
+                if word.strip() == HOLD:
+                    _released.acquire()
 
     return SlowModel()
 

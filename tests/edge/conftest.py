@@ -23,7 +23,7 @@ def serve() -> Iterator[Callable[[Any], int]]:
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         running.append((server, thread))
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not server.started:
             assert time.monotonic() < until, "the server did not start"
             time.sleep(0.01)

@@ -82,13 +82,14 @@ class TestWhoMayRead:
 
 def test_requests_are_counted_by_route_and_not_by_address(db: None, client: Client) -> None:
     """Nobody can create series by inventing addresses or methods."""
-    for address in ("/show", "/nothing-1", "/nothing-2"):
-        client.get(address)
+    for address in ("/show", "/nothing-1", "/nothing-2", "/static/workspace/mark.svg"):
+        client.get(address).close()
     client.generic("BREW", "/show")
     text = client.get("/metrics").content.decode()
     found = samples(text)
     assert found["omni_http_requests_total", ("200", "GET", "show")] >= 1
     assert found["omni_http_requests_total", ("404", "GET", "unmatched")] >= 2
+    assert found["omni_http_requests_total", ("200", "GET", "static")] >= 1
     assert found["omni_http_requests_total", ("200", "OTHER", "show")] >= 1
     assert found["omni_http_request_duration_seconds_count", ("GET", "show")] >= 1
     assert "nothing-1" not in text and "BREW" not in text

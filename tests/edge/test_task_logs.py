@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import subprocess
 from pathlib import Path
@@ -39,12 +40,14 @@ def test_a_task_logs_under_the_request_that_sent_it(app: Celery) -> None:
     def note() -> None:
         seen.put(get_contextvars())
 
-    with start_worker(app, pool="solo", perform_ping_check=False, loglevel="WARNING"):
+    # Its heartbeat wakes the loop, which over AMQP would sleep on when the test is done.
+    options = {"pool": "solo", "perform_ping_check": False, "without_heartbeat": False}
+    with start_worker(app, loglevel="WARNING", **options):
         with bound_contextvars(request_id="req-12345678", run_id="run-1", ip="192.0.2.1"):
             sent = note.delay()
-        first = seen.get(timeout=20)
+        first = seen.get(timeout=60)
         note.delay()
-        second = seen.get(timeout=20)
+        second = seen.get(timeout=60)
     assert first == {
         "request_id": "req-12345678",
         "run_id": "run-1",
@@ -76,10 +79,10 @@ def lines_of(name: str, log: Path, *, until: str) -> tuple[int, list[str]]:
     with log.open("wb") as file:
         process = subprocess.Popen(program.argv, cwd=program.cwd, env=env, stdout=file, stderr=file)
     try:
-        eventually(lambda: until in log.read_text(), seconds=40)
+        eventually(lambda: until in log.read_text(), seconds=120)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(120)
     return process.pid, log.read_text().splitlines()
 
 
@@ -91,6 +94,33 @@ def test_every_line_of_a_worker_is_json_and_names_it(tmp_path: Path) -> None:
     assert {line["worker"] for line in lines if "worker" in line} == {f"node-7/{pid}"}
     assert "worker" in lines[-1]
     assert any("shutdown" in line["event"] for line in lines)
+
+
+def test_the_pulse_of_the_platform_does_not_bury_the_news(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Celery's three lines per sweep are left out; other tasks, failures and DEBUG are not."""
+
+    def speak() -> list[str]:
+        caplog.clear()
+        for task in ("apps.runs.tasks.sweep", "apps.runs.tasks.advance"):
+            facts = {"name": task, "id": "1"}
+            logging.getLogger("celery.beat").info("Sending due task %s (%s)", "name", task)
+            logging.getLogger("celery.app.trace").info("%(name)s succeeded", facts)
+            logging.getLogger("celery.app.trace").error("%(name)s failed", facts)
+        logging.getLogger("celery.beat").info("beat: Starting...")
+        return [record.getMessage().replace("apps.runs.tasks.", "") for record in caplog.records]
+
+    with caplog.at_level(logging.INFO):
+        assert speak() == [
+            "sweep failed",
+            "Sending due task name (advance)",
+            "advance succeeded",
+            "advance failed",
+            "beat: Starting...",
+        ]
+    with caplog.at_level(logging.DEBUG):
+        assert len(speak()) == 7
 
 
 def test_beat_begins_without_a_banner(tmp_path: Path) -> None:

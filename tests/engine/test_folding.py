@@ -17,7 +17,7 @@ from omni.engine.lifecycle import LEGAL, TERMINAL, Status, is_legal
 from omni.engine.state import RunState, fold
 from tests.engine.histories import RUN, Happened, histories
 
-EXAMPLES = 5000 if os.environ.get("OMNI_SOAK") == "1" else 120
+EXAMPLES = 500 * int(os.environ.get("OMNI_SOAK") or 0) or 120
 many = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES < 1000)
 
 

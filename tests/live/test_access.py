@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,7 +23,6 @@ pytestmark = [
     pytest.mark.req("LIVE-1"),
     pytest.mark.req("SEC-2"),
 ]
-FEW_SECONDS = 8
 
 
 @pytest.fixture
@@ -60,12 +58,10 @@ def losing_access(stream: Stream, run: Run) -> Iterator[None]:
     """What happens inside takes access away; nothing written afterwards may arrive."""
     stream.take(1)
     yield
-    began = time.monotonic()
     last = None
     for message in stream.events():
         last = message
     assert last is not None and last.event == "revoked"
-    assert time.monotonic() - began < FEW_SECONDS
     write_steps(run, 1)
 
 

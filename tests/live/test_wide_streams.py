@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import redis
+from django.conf import settings
 
 from apps.registry.models import Project, User
 from apps.registry.roles import Role
@@ -15,12 +17,13 @@ from apps.registry.services.members import set_member_roles
 from apps.registry.services.projects import create_project
 from apps.runs import eventlog
 from apps.runs.eventlog import NewEvent
+from apps.runs.eventlog.publish import CHANNEL
 from apps.runs.models import Approval, Run
 from apps.runs.services.approvals import answer_approval
 from apps.runs.services.runs import cancel_run, create_run, create_thread
 from apps.runs.services.settle import settle_ended
 from tests.live.story import ask, finish, write_steps
-from tests.live.web import Message, Reader, Stream
+from tests.live.web import PATIENCE_SECONDS, Message, Reader, Stream
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.req("LIVE-4")]
 INBOX = "/api/approvals/stream"
@@ -45,16 +48,29 @@ def until(stream: Stream, event: str, test: Callable[[Any], bool] = bool) -> lis
     raise AssertionError(f"the stream ended: {seen}")
 
 
+def until_pushed(stream: Stream, event: str, happen: Callable[[], object]) -> list[Message]:
+    """Until hints arrive: before the subscription is made, snapshots alone say what happened."""
+    seen: list[Message] = []
+    while True:
+        happen()
+        for message in stream:
+            seen.append(message)
+            if message.event == event:
+                return seen
+            if message.comment:
+                break
+
+
 @pytest.mark.req("SEC-2")
 def test_a_project_stream_tells_of_all_its_runs_and_of_no_other(
     ada: Reader, make_run: Callable[..., Run], project: Project, other_run: Run
 ) -> None:
-    first = make_run(steps=1)
+    first, probe = make_run(steps=1), make_run(steps=1)
     with ada.open(f"/api/projects/{project.slug}/stream") as stream:
         snapshot = json.loads(stream.take(1)[0].data)
-        assert [run["run_id"] for run in snapshot["runs"]] == [str(first.pk)]
-        assert snapshot["active"] == {"queued": 1, "running": 0, "waiting_permission": 0}
-        time.sleep(1)
+        assert [run["run_id"] for run in snapshot["runs"]] == [str(probe.pk), str(first.pk)]
+        assert snapshot["active"] == {"queued": 2, "running": 0, "waiting_permission": 0}
+        seen = until_pushed(stream, "run", lambda: write_steps(probe, 1))
         second = make_run(steps=1)
         write_steps(other_run, 1)
         deltas = [
@@ -65,17 +81,46 @@ def test_a_project_stream_tells_of_all_its_runs_and_of_no_other(
         ]
         eventlog.append(first.pk, deltas)
         finish(second)
-        seen = until(stream, "run", lambda hint: hint["seq"] == 3)
-        after = json.loads(until(stream, "snapshot")[-1].data)
+        mine = str(second.pk)
+        seen += until(stream, "run", lambda hint: (hint["run_id"], hint["seq"]) == (mine, 3))
+        while status_in_snapshot(seen, mine) != "done":
+            seen += until(stream, "snapshot")
     hints = [json.loads(message.data) for message in seen if message.event == "run"]
-    assert [(hint["run_id"], hint["seq"]) for hint in hints] == [
-        (str(second.pk), 1), (str(first.pk), 6), (str(second.pk), 2), (str(second.pk), 3),
-    ]  # fmt: skip
+    told = {pk: [hint for hint in hints if hint["run_id"] == pk] for pk in (mine, str(first.pk))}
+    assert [hint["seq"] for hint in told[mine]] == [1, 2, 3]
+    assert [hint["seq"] for hint in told[str(first.pk)]] == [6]
     assert set(hints[0]) == {"run_id", "seq", "kind", "name", "status"}
-    mine = [hint["status"] for hint in hints if hint["run_id"] == str(second.pk)]
-    assert mine == sorted(mine, key=["queued", "running", "done"].index) and mine[-1] == "done"
-    assert {run["run_id"]: run["status"] for run in after["runs"]}[str(second.pk)] == "done"
+    statuses = [hint["status"] for hint in told[mine]]
+    assert statuses == sorted(statuses, key=["queued", "running", "done"].index)
+    assert statuses[-1] == "done"
     assert str(other_run.pk) not in str(seen)
+
+
+def status_in_snapshot(seen: list[Message], run_id: str) -> str | None:
+    """What the newest snapshot says of a run."""
+    snapshots = [json.loads(message.data) for message in seen if message.event == "snapshot"]
+    runs = snapshots[-1]["runs"] if snapshots else []
+    return next((run["status"] for run in runs if run["run_id"] == run_id), None)
+
+
+def test_what_one_process_commits_is_pushed_in_that_order(make_run: Callable[..., Run]) -> None:
+    """Several runs in turn: hints of a child never come before those of what started it."""
+    runs = [make_run(steps=1) for _ in range(3)]
+    with redis.Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as subscription:
+        subscription.subscribe(CHANNEL)
+        assert subscription.get_message(timeout=60)["type"] == "subscribe"
+        for number in range(30):
+            write_steps(runs[number % 3], 1)
+        heard: list[tuple[str, int]] = []
+        ours = {str(run.pk) for run in runs}
+        until = time.monotonic() + PATIENCE_SECONDS
+        while len(heard) < 30:
+            assert time.monotonic() < until, heard
+            message = subscription.get_message(timeout=1)
+            if message is not None and (told := json.loads(message["data"]))["run_id"] in ours:
+                heard += [(told["run_id"], event["seq"]) for event in told["events"]]
+                heard = [each for each in heard if each[1] > 1]
+    assert heard == [(str(runs[n % 3].pk), 2 + n // 3) for n in range(30)]
 
 
 @pytest.mark.req("SEC-2")
@@ -89,14 +134,13 @@ def test_the_inbox_follows_every_project_in_which_one_may_answer(
         assert about["pending"] == 1
         assert [each["title"] for each in about["approvals"]] == ["First?"]
         assert about["approvals"][0]["project"] == run.project.slug
-        time.sleep(1)
+        seen = until_pushed(stream, "approval", lambda: ask(run, "Is anybody there?"))
         another, unseen = ask(run, "Second?"), ask(other_run, "Unseen?")
         answer_approval(actor=user, approval=Approval.objects.get(pk=waiting), answer="deny")
-        seen = until(stream, "approval", lambda hint: hint["state"] == "answered")
+        seen += until(stream, "approval", lambda hint: hint["state"] == "answered")
     hints = [json.loads(message.data) for message in seen if message.event == "approval"]
-    assert [(hint["approval_id"], hint["state"]) for hint in hints] == [
-        (str(another), "pending"), (str(waiting), "answered"),
-    ]  # fmt: skip
+    states = [(hint["approval_id"], hint["state"]) for hint in hints]
+    assert states[-2:] == [(str(another), "pending"), (str(waiting), "answered")]
     assert not any(str(each) in str([snapshot, *seen]) for each in (hidden, unseen, other_run.pk))
 
 

@@ -22,8 +22,8 @@ from django.db import connection
 from omni.services import ports
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
-PATIENCE_SECONDS = 45
+# How long a test waits before it fails; nothing here is about speed.
+PATIENCE_SECONDS = 120
 LIMIT = 200
 
 
@@ -52,27 +52,25 @@ class Web:
 
     def start(self) -> Web:
         command = [sys.executable, "-m", "uvicorn", "omni.asgi:application", "--lifespan", "off"]
-        command += ["--port", str(self.port), "--timeout-graceful-shutdown", "5"]
+        command += ["--port", str(self.port), "--timeout-graceful-shutdown", "30"]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self._environ, stdout=log, stderr=log
             )
-        until = time.monotonic() + START_SECONDS
+        until = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
             assert self.process.poll() is None and time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
         return self
 
-    def stop(self) -> float:
-        """Ask it to end; how long that took."""
-        began = time.monotonic()
+    def stop(self) -> None:
+        """Ask it to end; one that waits for its open streams complains, see below."""
         self.process.terminate()
-        self.process.wait(timeout=20)
-        return time.monotonic() - began
+        self.process.wait(timeout=PATIENCE_SECONDS)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=PATIENCE_SECONDS)
 
     @property
     def threads(self) -> int:
@@ -82,11 +80,12 @@ class Web:
     def complaints(self) -> list[str]:
         """What went wrong inside, in its own words."""
         marks = ("Traceback", '"level": "error"', "never retrieved", "never awaited")
+        marks += ("graceful shutdown exceeded",)
         return [line for line in self.log.read_text().splitlines() if any(m in line for m in marks)]
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200
+            return httpx.get(f"{self.url}/healthz", timeout=30).status_code == 200
         except httpx.TransportError:
             return False
 
@@ -154,11 +153,11 @@ class Reader:
         self.url, self.headers = url, headers
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers={**self.headers, **headers}, timeout=15)
+        return httpx.get(self.url + path, headers={**self.headers, **headers}, timeout=60)
 
     @contextmanager
     def open(self, path: str, **headers: str) -> Iterator[Stream]:
-        timeout = httpx.Timeout(15)
+        timeout = httpx.Timeout(60)
         with httpx.stream(
             "GET", self.url + path, headers={**self.headers, **headers}, timeout=timeout
         ) as response:

@@ -206,3 +206,12 @@ def test_a_profile_refuses_an_unknown_time_zone(client: Client, user: Any) -> No
     assert client.post("/account/", {"name": "A.", "time_zone": "Asia/Tokyo"}).status_code == 302
     user.refresh_from_db()
     assert (user.name, user.time_zone) == ("A.", "Asia/Tokyo")
+
+
+def test_a_monitor_may_ask_for_the_head_of_a_page(user: Any) -> None:
+    """HEAD answers as GET would, and changes nothing."""
+    assert Client().head("/login").status_code == 200
+    client = Client()
+    client.force_login(user)
+    for path in ("/", "/projects/", "/projects/new", "/account/", "/account/tokens", "/schemas/"):
+        assert client.head(path).status_code == client.get(path).status_code == 200, path

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -58,6 +60,54 @@ def test_one_address_cannot_try_many_accounts(make_user: Callable[..., Any]) -> 
     assert [entry.data for entry in entries(AuditAction.SIGN_IN_LOCKED)] == [
         {"limit": "sign-in-address"}
     ]
+
+
+@pytest.fixture
+def crowded_office(user: Any) -> str:
+    """An address that Ada signed in from, and from which others then guessed too often."""
+    address = "2001:db8:7::1"
+    assert sign_in(password=PASSWORD, address=address).status_code == 302
+    for n in range(2 * ADDRESS_FACTOR + 1):
+        sign_in(f"p{n}@example.org", address=f"2001:db8:7::{n}")
+    assert sign_in(password=PASSWORD, address=address).status_code == 429
+    return address
+
+
+def test_unlocking_a_person_opens_the_address_they_work_from(
+    crowded_office: str, user: Any, administrator: Any
+) -> None:
+    """Not a word of theirs was wrong, so the address alone was in the way; the log names it."""
+    assert unlock_sign_in(actor=administrator, email=user.email) == 1
+    assert sign_in(password=PASSWORD, address=crowded_office).status_code == 302
+    (entry,) = entries(AuditAction.ADMIN_CHANGED)
+    assert entry.data["addresses"] == [crowded_office]
+    assert unlock_sign_in(actor=administrator, email=user.email) == 0
+
+
+def test_unlocking_a_guess_in_the_console_opens_its_address(
+    crowded_office: str, administrator: Any
+) -> None:
+    """For somebody who never was there before: the guesses from the address are in the list."""
+    row = AccessAttempt.objects.filter(ip_address__startswith="2001:db8:7:").first()
+    assert row is not None
+    client = Client()
+    client.force_login(administrator)
+    form = {"action": "unlock", "_selected_action": [row.pk]}
+    client.post("/admin/axes/accessattempt/", form)
+    assert sign_in(password=PASSWORD, address=crowded_office).status_code == 302
+
+
+def test_somebody_with_a_shell_on_the_server_can_unlock(crowded_office: str, user: Any) -> None:
+    """When nobody can sign in to the console any more; other addresses stay as they are."""
+    out = io.StringIO()
+    call_command("unlock", user.email, address="192.0.2.77", stdout=out)
+    assert "was not locked" in out.getvalue()
+    call_command("unlock", user.email.upper(), address=crowded_office, stdout=out)
+    assert "can sign in again" in out.getvalue()
+    assert sign_in(password=PASSWORD, address=crowded_office).status_code == 302
+    assert [entry.actor_label for entry in entries(AuditAction.ADMIN_CHANGED)] == ["omni"]
+    with pytest.raises(CommandError, match="no account"):
+        call_command("unlock", "nobody@example.org")
 
 
 def test_many_addresses_cannot_try_one_account(user: Any, administrator: Any) -> None:

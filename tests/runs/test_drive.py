@@ -13,6 +13,7 @@ from django.db import connection
 
 from apps.registry.models import User
 from apps.runs import eventlog
+from apps.runs.drive import pulse
 from apps.runs.drive.driver import advance
 from apps.runs.drive.ports import Ports
 from apps.runs.eventlog import NewEvent, system
@@ -25,6 +26,7 @@ from apps.runs.services.sweep import sweep
 from omni.contracts.errors import Conflict
 from omni.contracts.ports import RunContext
 from tests.permitted import Permitted
+from tests.services.installation import eventually
 
 MakeRun = Callable[..., Run]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,16 +65,20 @@ def status(run: Run) -> str:
 def test_an_echo_run_streams_its_answer_and_ends(make_run: MakeRun) -> None:
     run = make_run("echo", text="hello little world")
     assert drive(run) == "done"
-    assert history(run) == [
+    # How many pieces the answer came in depends on the time they took.
+    names = history(run)
+    pieces = names.count("assistant_message_delta")
+    assert names == [
         "run_created",
         "user_message",
         "state_changed",
         "model_call",
-        "assistant_message_delta",
+        *["assistant_message_delta"] * pieces,
         "model_result",
         "assistant_message",
         "state_changed",
     ]
+    assert 1 <= pieces <= 3
     assert load_state(run.pk).messages[-1] == {"role": "assistant", "text": "hello little world"}
     assert status(run) == "done"
     assert eventlog.verify(run.pk).ok
@@ -140,12 +146,14 @@ def test_an_approval_expires(make_run: MakeRun) -> None:
 
 @pytest.mark.req("RUN-10")
 def test_a_timer_wakes_the_run(make_run: MakeRun) -> None:
-    run = make_run(actions=[{"do": "timer", "seconds": 0.3}])
-    assert drive(run) == "waiting for timer"
-    assert run.pk not in due_runs()
-    time.sleep(0.4)
-    assert run.pk in due_runs()
-    assert drive(run) == "done"
+    later = make_run(actions=[{"do": "timer", "seconds": 3600}])
+    soon = make_run(actions=[{"do": "timer", "seconds": 0.1}])
+    for run in (later, soon):
+        assert drive(run) == "waiting for timer"
+    due: set[uuid.UUID] = set()
+    eventually(lambda: due.update(due_runs()) or soon.pk in due)
+    assert later.pk not in due
+    assert drive(soon) == "done"
 
 
 @pytest.mark.req("RUN-1")
@@ -175,7 +183,9 @@ def test_cancelling_a_waiting_run_ends_it_and_its_children_at_once(
 
 
 @pytest.mark.req("RUN-9")
-def test_cancelling_reaches_a_running_tool_within_a_second(make_run: MakeRun, user: User) -> None:
+def test_cancelling_reaches_a_running_tool(make_run: MakeRun, user: User) -> None:
+    """Within a second: so often a driver looks."""
+    assert pulse.LOOK_SECONDS < 1
     tools = Counter()
     run = make_run(actions=[{"do": "tool", "tool": "sleep"}, {"do": "tool", "tool": "count"}])
     outcome: list[str] = []
@@ -188,10 +198,9 @@ def test_cancelling_reaches_a_running_tool_within_a_second(make_run: MakeRun, us
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not tools.calls:
-        time.sleep(0.02)
+    eventually(lambda: tools.calls)
     cancel_run(actor=user, run=run)
-    thread.join(5)
+    thread.join(60)
     assert outcome == ["cancelled"]
     assert len(tools.calls) == 1
     assert history(run)[-3:] == ["cancel_requested", "tool_result", "state_changed"]

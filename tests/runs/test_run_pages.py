@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.registry.models import AuditAction, AuditEntry, Project, User
@@ -72,7 +73,7 @@ def addresses(run: Run, approval: Approval) -> list[str]:
     ]
 
 
-CHANGES = ("cancel", "resume", "retry")
+CHANGES = ("cancel", "resume", "retry", "artifacts")
 
 
 def test_a_stranger_finds_nothing(client: Client, stranger: User, run: Run) -> None:
@@ -304,6 +305,33 @@ def test_artifacts_are_downloads_and_nothing_else(
     assert answer["X-Content-Type-Options"] == "nosniff"
     client.force_login(stranger)
     assert client.get(address).status_code == 404
+
+
+@pytest.mark.req("RUN-14")
+def test_a_file_is_given_from_the_browser(ada: Client, run: Run) -> None:
+    """Through the same service as over the API: checked, named, in the log, and back as it was."""
+    address = f"/runs/{run.pk}/artifacts"
+    assert address in ada.get(f"/runs/{run.pk}").content.decode()
+    assert b'enctype="multipart/form-data"' in ada.get(address).content
+    assert ada.post(address).status_code == 422
+    file = SimpleUploadedFile("notes.md", b"# Notes", content_type="text/markdown")
+    assert ada.post(address, {"file": file}).status_code == 302
+    last = list(eventlog.read_all(run.pk))[-1]
+    assert last.kind == "artifact_ref" and last.payload is not None
+    assert (last.payload["name"], last.payload["media_type"]) == ("notes.md", "text/markdown")
+    got = ada.get(f"{address}/{last.payload['sha256']}")
+    assert b"".join(got.streaming_content) == b"# Notes"  # type: ignore[arg-type]
+    assert got["Cache-Control"] == "private, no-store"
+    hostile = SimpleUploadedFile("x\u202egnp.exe", b"x", content_type="image/png")
+    assert ada.post(address, {"file": hostile}).status_code == 302
+    kept = list(eventlog.read_all(run.pk))[-1].payload
+    assert kept is not None and kept["name"] == "xgnp.exe", "it reads as what it is"
+    odd = SimpleUploadedFile("x", b"x", content_type="text/html\x00<script>")
+    assert ada.post(address, {"file": odd}).status_code in (302, 422)
+    eventlog.append(run.pk, [system("state_changed", {"from": "queued", "to": "cancelled"})])
+    late = SimpleUploadedFile("late.txt", b"late")
+    assert b"The run has ended" in ada.post(address, {"file": late}).content
+    assert address not in re.findall(r'href="([^"]*)"', ada.get(f"/runs/{run.pk}").content.decode())
 
 
 @pytest.mark.req("UI-5", "LIVE-4")

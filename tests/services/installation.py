@@ -47,7 +47,7 @@ class Installation:
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             text=True,
-            timeout=60,
+            timeout=240,
         )
 
     def up(self, **env: str) -> str:
@@ -116,7 +116,7 @@ def free_port() -> int:
         return port
 
 
-def eventually(question: Callable[[], Any], *, seconds: float = 15.0) -> Any:
+def eventually(question: Callable[[], Any], *, seconds: float = 90.0) -> Any:
     """The first true answer; one that never comes fails the test."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

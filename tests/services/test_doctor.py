@@ -15,6 +15,7 @@ from omni.llm.endpoint import list_models
 from omni.sandbox.probe import probe
 from omni.services.doctor import Finding, run_checks
 from omni.services.logfile import LogFile, tail
+from omni.services.misspelt import unknown_settings
 from tests.services.installation import Installation, free_port
 
 pytestmark = pytest.mark.req("OPS-2")
@@ -40,6 +41,28 @@ def test_a_running_installation(omni: Installation) -> None:
     assert found["PostgreSQL"].status == "ok" and "pgvector" in found["PostgreSQL"].detail
     assert found["Redis"].status == found["Web"].status == "ok"
     assert found["Web port"].detail == f"127.0.0.1:{omni.port}, used by this installation"
+
+
+def test_a_misspelt_setting_is_a_warning_with_a_suggestion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named, with the setting that was probably meant; its value, perhaps a password, is not."""
+    monkeypatch.setenv("OMNI_DATABSE_URL", "postgresql://u:hunter2@h/x")
+    (finding,) = [each for each in run_checks(Config(home=tmp_path)) if each.name == "Settings"]
+    assert finding.status == "warn"
+    assert "OMNI_DATABSE_URL" in finding.detail and "OMNI_DATABASE_URL?" in finding.remedy
+    assert "hunter2" not in f"{finding}"
+
+
+def test_only_names_that_nothing_reads_are_strange() -> None:
+    """Settings, the command line's two and other programs' names are left alone."""
+    known = {"OMNI_PORT": "1", "OMNI_URL": "x", "OMNI_POSTGRES_PASSWORD": "p", "PROMNI_X": "y"}
+    strange = unknown_settings(known | {"OMNI_PROT": "1", "OMNI_FAVOURITE_COLOUR": "red"})
+    assert [(each.name, each.meant) for each in strange] == [
+        ("OMNI_FAVOURITE_COLOUR", ""),
+        ("OMNI_PROT", "OMNI_PORT"),
+    ]
+    assert all(each.remedy for each in strange)
 
 
 def test_external_servers_that_are_away_are_failures(tmp_path: Path) -> None:
@@ -105,6 +128,14 @@ def test_the_isolation_probe_answers_a_tier_with_reasons() -> None:
     found = probe()
     assert found.tier in ("namespaces", "bubblewrap", "none")
     assert bool(found.reasons) == (found.tier != "namespaces")
+
+
+def test_the_last_lines_are_whole_however_long_they_are(tmp_path: Path) -> None:
+    """As many as asked for where there are as many, and none of them cut at its beginning."""
+    log = tmp_path / "web.log"
+    log.write_text("".join(f"{number} {'x' * 3000}\n" for number in range(60)))
+    assert [line.split()[0] for line in tail(log, 50)] == [str(n) for n in range(10, 60)]
+    assert len(tail(log, 500)) == 60 and tail(log, 0) == [] and tail(tmp_path / "none", 5) == []
 
 
 def test_log_files_turn_over_and_stay_private(tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def test_both_servers_start_and_keep_what_was_written(tmp_path: Path) -> None:
             assert client.get("kept") == b"yes"
 
 
+def test_nothing_starts_where_both_servers_are_somebody_elses(tmp_path: Path) -> None:
+    """As when tests run against the servers that the URLs name."""
+    with EmbeddedServices(tmp_path / "home", postgres=False, redis=False) as endpoints:
+        assert (endpoints.database_url, endpoints.redis_url) == ("", "")
+
+
 def test_the_application_role_is_weak_and_the_extensions_are_there(tmp_path: Path) -> None:
     """`omni` is no superuser, may create databases, and every new one has vector and pg_trgm."""
     services = EmbeddedServices(tmp_path, redis=False, durable=False)
@@ -139,4 +145,4 @@ def test_the_servers_die_with_their_starter(tmp_path: Path) -> None:
     holder.wait()
     holder.stdin.close()
     holder.stdout.close()
-    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), seconds=8)
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))

@@ -11,8 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from omni.services.embedded import EmbeddedServices
+from tests.buckets import BucketServer
 from tests.services.installation import ROOT, Installation, free_port
 
 pytestmark = pytest.mark.req("OPS-1")
@@ -60,7 +63,33 @@ def test_a_home_that_is_a_file(omni: Installation) -> None:
 
 
 def test_a_bad_setting_is_named(omni: Installation) -> None:
-    refusal(omni.run("status", OMNI_PORT="eighty"), "OMNI_PORT must be a whole number")
+    done = omni.run("status", OMNI_PORT="eighty")
+    refusal(done, "OMNI_PORT must be a whole number", "docs/settings.md")
+
+
+def test_a_misspelt_setting_is_said_at_the_end_of_a_start(omni: Installation) -> None:
+    """It stops nothing, but the last thing that is read is its name and the right one."""
+    said = omni.up(OMNI_LOG_LEVLE="DEBUG").strip().splitlines()
+    assert "OMNI_LOG_LEVLE is no setting" in said[-1] and "OMNI_LOG_LEVEL?" in said[-1]
+
+
+def test_a_database_without_pgvector(omni: Installation, tmp_path: Path) -> None:
+    """Said at once, instead of by a migration that fails half-way."""
+    with EmbeddedServices(tmp_path / "theirs", redis=False, durable=False) as theirs:
+        with psycopg.connect(theirs.database_url, autocommit=True) as connection:
+            # As if its files were not on that machine: this list is what servers are asked for.
+            connection.execute("ALTER ROLE omni SET search_path = public, pg_catalog")
+            connection.execute(
+                "CREATE VIEW public.pg_available_extensions AS"
+                " SELECT name, default_version FROM pg_catalog.pg_available_extensions"
+                " WHERE name <> 'vector'"
+            )
+        done = omni.run("up", "--detach", OMNI_DATABASE_URL=theirs.database_url)
+    refusal(done, "cannot store vectors", "pgvector missing", "Install the extension")
+
+
+def test_a_home_that_cannot_be_made(omni: Installation) -> None:
+    refusal(omni.run("up", OMNI_HOME="/proc/omni"), "/proc/omni cannot be written", "OMNI_HOME")
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare(1)")
@@ -102,23 +131,43 @@ def test_external_servers_switch_the_embedded_ones_off(omni: Installation) -> No
     assert not (omni.home / "postgres").exists() and not (omni.home / "redis").exists()
 
 
-def test_an_external_server_that_does_not_answer(omni: Installation) -> None:
-    """The sentence names the setting and never the password in it."""
-    url = f"postgresql://omni:sesame-open@127.0.0.1:{free_port()}/omni"
+def impatient(omni: Installation, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Start with little patience for servers of other people."""
     code = (
         "import sys; from omni.services import supervisor; supervisor.EXTERNAL_SECONDS = 1\n"
         "sys.argv = ['standin', 'up']\n"
         "import runpy; runpy.run_module('tests.services.standin', run_name='__main__')"
     )
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**omni.env, "OMNI_DATABASE_URL": url},
+        env={**omni.env, **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def test_an_external_server_that_does_not_answer(omni: Installation) -> None:
+    """The sentence names the setting and never the password in it."""
+    url = f"postgresql://omni:sesame-open@127.0.0.1:{free_port()}/omni"
+    done = impatient(omni, OMNI_DATABASE_URL=url)
     refusal(done, "OMNI_DATABASE_URL", "does not answer")
+    assert "sesame-open" not in done.stdout
+
+
+@pytest.mark.req("RUN-14")
+def test_a_bucket_that_refuses_the_key(omni: Installation, bucket_server: BucketServer) -> None:
+    """Said before anything is served, and never with the key in it."""
+    done = impatient(
+        omni,
+        OMNI_ARTIFACT_STORE="s3",
+        OMNI_ARTIFACT_BUCKET=bucket_server.make_bucket(),
+        OMNI_ARTIFACT_ENDPOINT=bucket_server.url,
+        OMNI_ARTIFACT_ACCESS_KEY="sesame-open",
+        OMNI_ARTIFACT_SECRET_KEY="sesame-open",
+    )
+    refusal(done, "The artifact store refuses the key.", "OMNI_ARTIFACT_ACCESS_KEY")
     assert "sesame-open" not in done.stdout
 
 

@@ -57,7 +57,7 @@ class SchemaList(Door):
     def get(self, request: Request) -> Response:
         """List the contracts: JSON Schemas (2020-12) of every document; they fit on one page."""
         self.filters()
-        response = Response({"results": _listed(), "next": None, "previous": None})
+        response = self.pagination_class().one_page(_listed(), request)
         response["Cache-Control"] = CACHING
         return response
 

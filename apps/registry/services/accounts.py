@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from axes.models import AccessAttempt
+from axes.models import AccessAttempt, AccessLog
 from axes.utils import reset
 from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import ProtectedError
 
-from apps.registry.lockout import account_limit
+from apps.registry.lockout import account_limit, address_limit
 from apps.registry.models import AuditAction, Membership, Session, User
 from apps.registry.models.user import normalise_email
 from apps.registry.roles import Role
 from apps.registry.services import audit
+from apps.registry.throttle import network_of
 from apps.registry.validation import validated
 from omni.contracts.errors import Conflict, PermissionDenied
 
 RIGHTS = frozenset({"is_staff", "is_superuser", "groups"})
+# So many latest sign-ins tell where a person works.
+PLACES = 20
 
 
 def require_keeper(actor: User | None, user: User) -> None:
@@ -116,22 +119,43 @@ def delete_person(*, actor: User, user: User) -> None:
 
 
 @transaction.atomic
-def unlock_sign_in(*, actor: User, email: str, ip_address: str | None = None) -> int:
-    """Forget wrong passwords for an account, from one address or all; answers how many."""
+def unlock_sign_in(*, actor: User | None, email: str, ip_address: str | None = None) -> int:
+    """Forget wrong passwords for an account, from one address or all; answers how much was lifted.
+
+    The limits of the addresses are lifted as well, because one may be all that stops the person.
+    Without an actor it is done on the server.
+    """
     attempts = AccessAttempt.objects.filter(username__iexact=email)
     if ip_address:
         attempts = attempts.filter(ip_address=ip_address)
-    pairs = attempts.values_list("username", "ip_address").distinct().order_by()
-    count: int = sum(int(reset(username=username, ip=ip)) for username, ip in list(pairs))
-    account_limit().forget(normalise_email(email))
+    pairs = list(attempts.values_list("username", "ip_address").distinct().order_by())
+    count = sum(int(reset(username=username, ip=ip)) for username, ip in pairs)
+    addresses = {ip_address} if ip_address else {ip for _, ip in pairs} | _places_of(email)
+    lifted = [address for address in sorted(filter(None, addresses)) if _lift(address)]
+    count += account_limit().forget(normalise_email(email)) + len(lifted)
     if count:
         audit.record(
             AuditAction.ADMIN_CHANGED,
             actor=actor,
+            actor_label="" if actor else "omni",
             target_label=email if "@" in email else "",
-            data={"unlocked": count, "ip_address": ip_address},
+            data={"unlocked": count, "ip_address": ip_address, "addresses": lifted},
         )
     return count
+
+
+def _places_of(email: str) -> set[str | None]:
+    """Where the person is or lately was signed in: their office, whoever guessed from there."""
+    sessions = Session.objects.filter(user__email=normalise_email(email))
+    lately = AccessLog.objects.filter(username__iexact=email).order_by("-attempt_time")
+    return {
+        *sessions.values_list("ip_address", flat=True),
+        *lately.values_list("ip_address", flat=True)[:PLACES],
+    }
+
+
+def _lift(address: str) -> bool:
+    return address_limit().forget(network_of(address))
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from apps.registry.forms import (
@@ -42,7 +42,7 @@ MAILS_PER_HOUR = 3
 
 @never_cache
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
     after = _next(request)
     if request.user.is_authenticated:
@@ -70,7 +70,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def password_change(request: HttpRequest) -> HttpResponse:
     user, limit = signed_in(request), present_password_limit()
     use = limit.use(str(user.pk)) if request.method == "POST" else None
@@ -96,7 +96,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def password_reset(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         use = reset_limit().use(address_of(request))
@@ -111,7 +111,7 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     return render(request, "registry/password_reset.html", context, status=status_of(form))
 
 
-@require_GET
+@require_safe
 def password_reset_sent(request: HttpRequest) -> HttpResponse:
     return render(request, "registry/password_reset_sent.html")
 
@@ -124,7 +124,7 @@ password_set = PasswordResetConfirmView.as_view(
 )
 
 
-@require_GET
+@require_safe
 def password_set_done(request: HttpRequest) -> HttpResponse:
     return render(request, "registry/password_set_done.html")
 

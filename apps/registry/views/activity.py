@@ -11,7 +11,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from apps.registry import selectors
 from apps.registry.models import AuditAction, AuditEntry, Project
@@ -23,7 +23,7 @@ PAGE = 25
 
 
 @member_page
-@require_GET
+@require_safe
 def project_activity(request: HttpRequest, project: Project) -> HttpResponse:
     require(signed_in(request), Permission.VIEW_AUDIT, project)
     context = {"project": project, **_filtered(request, selectors.project_activity(project))}
@@ -31,14 +31,14 @@ def project_activity(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def own_activity(request: HttpRequest) -> HttpResponse:
     context = _filtered(request, selectors.audit_log(signed_in(request)))
     return render(request, "registry/account_activity.html", context)
 
 
 @login_required
-@require_GET
+@require_safe
 def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
     found = selectors.audit_entry(signed_in(request), entry_id)
     data = json.dumps(found.data, indent=2, ensure_ascii=False, cls=DjangoJSONEncoder)

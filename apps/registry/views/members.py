@@ -21,7 +21,7 @@ from omni.contracts.errors import Conflict, NotFound
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def members(request: HttpRequest, project: Project) -> HttpResponse:
     form = AddMemberForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
@@ -48,7 +48,7 @@ def members(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def roles(request: HttpRequest, project: Project, user_id: uuid.UUID) -> HttpResponse:
     require(signed_in(request), Permission.MANAGE_MEMBERS, project)
     member = _member(project, user_id)
@@ -67,7 +67,7 @@ def roles(request: HttpRequest, project: Project, user_id: uuid.UUID) -> HttpRes
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def remove(request: HttpRequest, project: Project, user_id: uuid.UUID) -> HttpResponse:
     require(signed_in(request), Permission.MANAGE_MEMBERS, project)
     member = _member(project, user_id)

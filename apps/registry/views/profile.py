@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.registry import selectors
 from apps.registry.forms import ProfileForm
@@ -42,7 +42,7 @@ class Browser:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     initial = {"email": user.email, "name": user.name, "time_zone": user.time_zone}
@@ -57,7 +57,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def security(request: HttpRequest) -> HttpResponse:
     here = request.session.session_key
     sessions = [_browser(each, here) for each in selectors.sessions_of(signed_in(request))]
@@ -66,7 +66,7 @@ def security(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def end_sessions(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         count = end_other_sessions(actor=signed_in(request), keep=request.session.session_key)

@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.registry import selectors
 from apps.registry.forms import ProjectForm, ProjectSettingsForm
@@ -31,7 +31,7 @@ PAGE = 25
 
 
 @login_required
-@require_GET
+@require_safe
 def project_list(request: HttpRequest) -> HttpResponse:
     q = request.GET.get("q", "").strip()[:100]
     archived = request.GET.get("archived") == "1"
@@ -44,7 +44,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def create(request: HttpRequest) -> HttpResponse:
     form = ProjectForm(request.POST if request.method == "POST" else None)
     made: list[Project] = []
@@ -57,14 +57,14 @@ def create(request: HttpRequest) -> HttpResponse:
 
 
 @member_page
-@require_GET
+@require_safe
 def detail(request: HttpRequest, project: Project) -> HttpResponse:
     context = overview(signed_in(request), project)
     return render(request, "registry/project_detail.html", context)
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def project_settings(request: HttpRequest, project: Project) -> HttpResponse:
     user = signed_in(request)
     initial = {"name": project.name, "description": project.description}
@@ -84,7 +84,7 @@ def project_settings(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def archive(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
         archive_project(actor=signed_in(request), project=project)
@@ -110,7 +110,7 @@ def restore(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @member_page
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST":
         leave_project(actor=signed_in(request), project=project)

@@ -22,7 +22,7 @@ from omni import config
 
 @login_required
 @sensitive_variables("created")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """A new token is in the answer to the form itself: stored nowhere, gone after it."""
     user = signed_in(request)
@@ -47,7 +47,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def revoke(request: HttpRequest, token_id: uuid.UUID) -> HttpResponse:
     token = get_object_or_404(selectors.tokens_of(signed_in(request)), pk=token_id)
     if request.method == "POST":

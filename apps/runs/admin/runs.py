@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.contrib.filters.admin import AutocompleteSelectFilter, ChoicesDropdownFilter
 
 from apps.registry.admin.base import ReadOnlyAdmin, action, actor_of, display
@@ -15,7 +17,7 @@ from apps.registry.models import AuditAction
 from apps.registry.services import audit
 from apps.runs import eventlog
 from apps.runs.models import Projection, Run
-from apps.runs.selectors import event_page
+from apps.runs.selectors import event_page, holder_of
 from apps.runs.services.runs import cancel_run, resume_run
 
 EVENTS = 100
@@ -44,15 +46,37 @@ class RunAdmin(ReadOnlyAdmin):
         (None, {"fields": ("id", "state", "run_kind", "project", "thread", "created_by")}),
         ("Log", {"fields": ("last_seq", "tip_hash", "cancel_requested", "created_at", "ended_at")}),
         ("Relatives", {"fields": ("parent", "depth", "settled")}),
-        ("Work", {"fields": ("lease_owner", "lease_epoch", "lease_until", "due_at", "attempts")}),
+        (
+            "Work",
+            {
+                "fields": (
+                    "worker",
+                    "lease_owner",
+                    "lease_epoch",
+                    "lease_until",
+                    "due_at",
+                    "attempts",
+                )
+            },
+        ),
     )
-    readonly_fields = ("id", "state", "created_at")
+    readonly_fields = ("id", "state", "worker", "created_at")
     actions = ("verify", "cancel", "resume")
     actions_detail = ("event_log", "verify_log")
 
     @display(description="status", ordering="status", label=COLOURS)
     def state(self, run: Run) -> str:
         return run.status
+
+    @display(description="worker")
+    def worker(self, run: Run) -> str:
+        """Who drives it now."""
+        holder = holder_of(run)
+        if holder is None:
+            return "–"
+        return format_html(
+            '<a href="{}">{}</a>', reverse("admin:runs_worker_change", args=[holder.pk]), holder
+        )
 
     def has_steer_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Reading is free of it; changing happens through events, never on the row."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
 from django_celery_beat.admin import PeriodicTaskAdmin as BeatTaskAdmin
 from django_celery_beat.admin import PeriodicTaskForm as BeatTaskForm
 from django_celery_beat.admin import TaskSelectWidget
@@ -30,6 +32,7 @@ from apps.registry.admin.base import (
 from apps.registry.admin.filters import DayRangeFilter
 from apps.runs import selectors
 from apps.runs.models import Worker
+from apps.runs.selectors.workers import held_runs
 from apps.runs.services import schedules
 
 if TYPE_CHECKING:
@@ -41,37 +44,52 @@ for model in (PeriodicTask, ClockedSchedule, CrontabSchedule, IntervalSchedule, 
     admin.site.unregister(model)
 
 
-class AliveFilter(admin.SimpleListFilter):
+STATE_COLOURS = {
+    "starting": "info", "idle": "success", "busy": "success", "running": "success",
+    "draining": "warning", "stopped": "info", "lost": "danger",
+}  # fmt: skip
+
+
+class StateFilter(admin.SimpleListFilter):
+    """One state, or all in which a process still reports."""
+
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("alive", "Alive"), ("gone", "Gone")]
+        return [("alive", "Alive"), *Worker.State.choices]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if self.value() in ("alive", "gone"):
-            return queryset.filter(alive=self.value() == "alive")
+        if self.value() == "alive":
+            return queryset.filter(alive=True)
+        if self.value() in Worker.State.values:
+            return queryset.filter(state=self.value())
         return queryset
 
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ("process", "kind", "state", "queue_names", "concurrency", "version", "seen_at")
-    list_filter = (AliveFilter, ("kind", ChoicesDropdownFilter), ("seen_at", DayRangeFilter))
+    list_display = (
+        "process", "kind", "state", "busy", "queue_names", "concurrency", "version", "seen_at",
+    )  # fmt: skip
+    list_filter = (StateFilter, ("kind", ChoicesDropdownFilter), ("seen_at", DayRangeFilter))
     search_fields = ("node_id", "queues", "version", "=pid")
     search_help_text = "Machine, queue, version or process id"
     fields = (
         "process",
         "kind",
         "state",
+        "current_runs",
         "queue_names",
         "concurrency",
         "version",
         "started_at",
+        "ready_at",
         "seen_at",
+        "draining_at",
         "stopped_at",
     )
-    readonly_fields = ("process", "state", "queue_names")
+    readonly_fields = ("process", "state", "current_runs", "queue_names")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
         return selectors.workers()
@@ -80,11 +98,19 @@ class WorkerAdmin(ReadOnlyAdmin):
     def process(self, worker: Worker) -> str:
         return f"{worker.node_id} · {worker.pid}"
 
-    @display(description="state", label={"alive": "success", "stopped": "info", "gone": "danger"})
+    @display(description="state", ordering="state", label=STATE_COLOURS)
     def state(self, worker: Any) -> str:
-        if worker.alive:
-            return "alive"
-        return "stopped" if worker.stopped_at else "gone"
+        return str(worker.state)
+
+    @display(description="runs now", ordering="busy")
+    def busy(self, worker: Any) -> int:
+        return int(worker.busy)
+
+    @display(description="runs now")
+    def current_runs(self, worker: Worker) -> str:
+        held = held_runs().filter(lease_owner=worker.pk).order_by("created_at")
+        links = [(reverse("admin:runs_run_change", args=[run.pk]), run) for run in held]
+        return format_html_join(", ", '<a href="{}">{}</a>', links) or "–"
 
     @display(description="queues")
     def queue_names(self, worker: Worker) -> str:

@@ -14,7 +14,8 @@ from rest_framework.response import Response
 from apps.registry.api.doors import Door
 from apps.registry.api.fields import Query, Text
 from apps.registry.api.idempotency import idempotent
-from apps.runs.api.transfer import UploadDoor, download
+from apps.runs.api.transfer import UploadDoor
+from apps.runs.download import download
 from apps.runs.models import ArtifactUse
 from apps.runs.selectors import artifacts_of, use_of_artifact, visible_run
 from apps.runs.services.artifacts import attach_artifact, open_artifact
@@ -97,4 +98,6 @@ class ArtifactContent(Door):
         type, so that no browser shows or runs what somebody else made.
         """
         use = use_of_artifact(self.person, sha256, self.filters(FetchQuery)["run"])
-        return download(request, open_artifact(sha256), size=use.artifact.size, name=use.name)
+        stream = open_artifact(sha256)
+        size, name = use.artifact.size, use.name or "artifact"
+        return download(request._request, stream, size=size, name=name)

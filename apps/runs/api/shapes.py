@@ -71,7 +71,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         source="created_by_id", read_only=True, allow_null=True, help_text="Who started it."
     )
     worker = serializers.UUIDField(
-        source="lease_owner", read_only=True, allow_null=True, help_text="Who works on it now."
+        source="lease_owner",
+        read_only=True,
+        allow_null=True,
+        help_text="The worker that holds it now; see `/api/workers/{id}`.",
     )
     status = serializers.ChoiceField(choices=[each.value for each in Status], read_only=True)
 

@@ -9,6 +9,7 @@ app_name = "runs_api"
 
 urlpatterns = [
     path("workers", workers.WorkerList.as_view(), name="workers"),
+    path("workers/<uuid:id>", workers.WorkerDetail.as_view(), name="worker"),
     path("projects/<slug:slug>/threads", threads.ThreadList.as_view(), name="threads"),
     path("projects/<slug:slug>/calls", calls.CallList.as_view(), name="calls"),
     path("threads/<uuid:id>", threads.ThreadDetail.as_view(), name="thread"),

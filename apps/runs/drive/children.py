@@ -61,7 +61,7 @@ def _create(parent: Run, effect: StartChild, actor: str) -> None:
     created = {
         "run_kind": effect.run_kind,
         "input": effect.input,
-        "pins": pins(parent.project_id),
+        "pins": pins(parent.project_id, effect.input),
         "parent": {"run_id": str(parent.pk), "call_id": effect.call_id, "depth": child.depth},
     }
     eventlog.append(child.pk, [NewEvent("run_created", created, key="created")], actor=actor)

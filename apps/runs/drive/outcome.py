@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from apps.runs.drive.context import DriveContext
+from apps.runs.drive.overflow import overflowed
 from apps.runs.eventlog import NewEvent, Sealed
-from omni.contracts.canonical import canonical
 from omni.contracts.errors import ErrorCategory, InvalidInput, OmniError
 
 MAX_MESSAGE = 2000
@@ -22,7 +22,7 @@ def settled_tool(payload: dict[str, Any], key: str, context: DriveContext) -> Se
         except InvalidInput as error:
             if error.category is not ErrorCategory.TOO_LARGE:
                 raise
-        return context.seal(NewEvent("tool_result", _as_artifact(payload, context), key=key))
+        return context.seal(overflowed(payload, key, context))
     except InvalidInput as error:
         failed = {name: payload[name] for name in ("call_id", "duration_ms")}
         failed |= {"category": "invalid_output", "message": error.message[:MAX_MESSAGE]}
@@ -38,17 +38,3 @@ def failure(error: Exception) -> dict[str, str]:
 def storable(text: str) -> str:
     """Messages of others may hold anything; NUL and half characters cannot be stored."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-
-
-def _as_artifact(payload: dict[str, Any], context: DriveContext) -> dict[str, Any]:
-    body = canonical(payload["output"])
-    name = f"{payload['call_id']}.json"
-    sha256 = context.put_artifact(body, media_type="application/json", name=name)
-    reference = {
-        "sha256": sha256,
-        "size": len(body),
-        "media_type": "application/json",
-        "name": name,
-    }
-    artifacts = [*payload.get("artifacts", []), reference]
-    return {**payload, "output": {"artifact": sha256}, "artifacts": artifacts}

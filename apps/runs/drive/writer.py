@@ -6,12 +6,13 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 import structlog
 from django.db import InterfaceError, OperationalError, connection
 
 from apps.runs import eventlog
-from apps.runs.eventlog import Event, Fenced, NewEvent, Sealed
+from apps.runs.eventlog import Event, Fenced, NewEvent, Sealed, Tip
 from apps.runs.services.leases import Claim, renew_lease
 
 log = structlog.get_logger(__name__)
@@ -27,6 +28,7 @@ class Writer:
         self.lease = claim.lease
         self.actor = actor
         self.seen = 0
+        self._tip: Tip | None = None
         self._taken_at = claim.taken_at
         self._started = self._alive = time.monotonic()
 
@@ -46,7 +48,12 @@ class Writer:
             began = time.monotonic()
             try:
                 done = eventlog.append(
-                    self.run_id, events, actor=self.actor, lease=self.lease, after=after
+                    self.run_id,
+                    events,
+                    actor=self.actor,
+                    lease=self.lease,
+                    after=after,
+                    tip=self._tip,
                 )
             except BROKEN as error:
                 if connection.in_atomic_block:
@@ -55,7 +62,9 @@ class Writer:
                 done = self._written(events, until)
             if done:
                 self._alive = began
-                self.seen = max(self.seen, *(event.seq for event in done))
+                last = max(done, key=attrgetter("seq"))
+                if last.seq >= self.seen:
+                    self.seen, self._tip = last.seq, Tip(last.seq, last.hash)
                 return done
 
     def confirm(self, *, always: bool = False) -> None:

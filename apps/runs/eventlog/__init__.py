@@ -6,13 +6,14 @@ from apps.runs.eventlog.append import (
     Overtaken,
     RunCancelling,
     RunEnded,
+    Tip,
     append,
     system,
 )
 from apps.runs.eventlog.envelope import Event
 from apps.runs.eventlog.erase import erase_payload
 from apps.runs.eventlog.read import event_at, read, read_all
-from apps.runs.eventlog.seal import NewEvent, Sealed, seal
+from apps.runs.eventlog.seal import NewEvent, Sealed, cleaned, seal
 from apps.runs.eventlog.verify import Verdict, verify
 
 __all__ = [
@@ -24,8 +25,10 @@ __all__ = [
     "RunCancelling",
     "RunEnded",
     "Sealed",
+    "Tip",
     "Verdict",
     "append",
+    "cleaned",
     "erase_payload",
     "event_at",
     "read",

@@ -13,6 +13,7 @@ import redis
 import structlog
 from django.conf import settings
 
+from apps.runs.eventlog import feed
 from apps.runs.eventlog.envelope import Event
 
 log = structlog.get_logger(__name__)
@@ -20,8 +21,8 @@ CHANNEL = "omni:events"
 SILENCE_SECONDS = 1.0
 WAITING = 10_000
 MOST_AT_ONCE = 100
-# Nobody sees five milliseconds; a driver in a hurry writes several events in them.
-GATHER_SECONDS = 0.005
+# The first event goes out at once; what a driver in a hurry writes after it goes together.
+APART_SECONDS = 0.02
 
 
 class _Publisher:
@@ -29,22 +30,24 @@ class _Publisher:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._waiting: queue.Queue[list[Event]] = queue.Queue(WAITING)
+        self._waiting: queue.SimpleQueue[list[Event]] = queue.SimpleQueue()
         self._client = redis.Redis.from_url(
             settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1
         )
         threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
 
     def put(self, events: list[Event]) -> None:
-        try:
-            self._waiting.put_nowait(events)
-        except queue.Full:
+        if self._waiting.qsize() < WAITING:
+            self._waiting.put(events)
+        else:
             log.warning("publish_skipped", run_id=str(events[0].run_id))
 
     def _send_all(self) -> None:
+        last = 0.0
         while True:
             batches = [self._waiting.get()]
-            time.sleep(GATHER_SECONDS)
+            time.sleep(max(last + APART_SECONDS - time.monotonic(), 0))
+            last = time.monotonic()
             while len(batches) < MOST_AT_ONCE and not self._waiting.empty():
                 batches.append(self._waiting.get())
             try:
@@ -54,24 +57,33 @@ class _Publisher:
                 time.sleep(SILENCE_SECONDS)
 
     def _send(self, batches: list[list[Event]]) -> None:
-        by_run: dict[uuid.UUID, list[Event]] = {}
-        for events in batches:
-            by_run.setdefault(events[0].run_id, []).extend(events)
         with self._client.pipeline(transaction=False) as pipe:
-            for run_id, events in by_run.items():
+            for run_id, events in _stretches(batches):
                 message = {"run_id": str(run_id), "events": [event.as_json() for event in events]}
                 pipe.publish(CHANNEL, json.dumps(message))
             pipe.execute()
 
 
+def _stretches(batches: list[list[Event]]) -> list[tuple[uuid.UUID, list[Event]]]:
+    """Neighbours of one run share a message; what this process committed keeps its order."""
+    found: list[tuple[uuid.UUID, list[Event]]] = []
+    for events in batches:
+        if found and found[-1][0] == events[0].run_id:
+            found[-1][1].extend(events)
+        else:
+            found.append((events[0].run_id, list(events)))
+    return found
+
+
 def publish(events: list[Event]) -> None:
-    """The events themselves, so that most readers need no query; one message per run and moment."""
+    """The events themselves, so that most readers need no query; in the order of their commits."""
     global _publisher
     if _publisher is None or _publisher.pid != os.getpid():
         with _starting:
             if _publisher is None or _publisher.pid != os.getpid():
                 _publisher = _Publisher()
     _publisher.put(events)
+    feed.observe(events)
 
 
 _publisher: _Publisher | None = None

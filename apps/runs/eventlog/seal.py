@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from omni.contracts.canonical import canonical
@@ -53,19 +53,22 @@ def seal(event: NewEvent, actor: str) -> Sealed:
         validate_payload(event.kind, event.name or None, payload)
         body = canonical(payload)
     payload_hash = hashlib.sha256(body).hexdigest()
-    head = {
-        "kind": event.kind,
-        "name": event.name,
-        "actor": actor,
-        "payload_hash": payload_hash,
-        "version": SCHEMA_VERSION,
-        "key": event.key,
-    }
-    text = json.dumps(head)[:-1] + ',"payload":' + body.decode() + "}"
+    # Kind and name are among those that the contracts list, so they need no quoting.
+    key = "null" if event.key is None else quoted(event.key)
+    text = (
+        f'{{"kind":"{event.kind}","name":"{event.name}","actor":{quoted(actor)},'
+        f'"payload_hash":"{payload_hash}","version":{SCHEMA_VERSION},"key":{key},'
+        f'"payload":{body.decode()}}}'
+    )
     return Sealed(event, payload, payload_hash, text)
 
 
-def _may_hold_secrets(payload: dict[str, Any]) -> bool:
+def cleaned(value: Any) -> Any:
+    """The value as an event would carry it: the same masks also outside of the log."""
+    return _without_secrets(value) if _may_hold_secrets(value) else value
+
+
+def _may_hold_secrets(payload: Any) -> bool:
     """All text of a payload in one search; nearly always the answer is no."""
     texts: list[str] = []
     if _gather(payload, texts):

@@ -62,6 +62,7 @@ class Hub:
         self._patrol: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._silent = 0
+        self._is_closing = False
 
     def add(self, reader: Reader) -> None:
         refuse_too_many(reader.grant.user_id)
@@ -73,6 +74,9 @@ class Hub:
             self._wide.add(reader)
         if self._patrol is None:
             self._start()
+        if self._is_closing:
+            # The server still accepts for a moment, and whoever was sent away comes back at once.
+            reader.close("shutdown")
 
     def remove(self, reader: Reader) -> None:
         if reader not in self._readers:
@@ -92,6 +96,7 @@ class Hub:
 
     def close(self) -> None:
         """The process ends: streams end too, and their clients come back to the next one."""
+        self._is_closing = True
         for reader in list(self._readers):
             reader.close("shutdown")
 

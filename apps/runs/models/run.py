@@ -65,6 +65,11 @@ class Run(models.Model):
                 name="run_due",
                 condition=models.Q(status__in=["queued", "running", "waiting_permission"]),
             ),
+            models.Index(
+                fields=["lease_owner"],
+                name="run_held",
+                condition=models.Q(lease_owner__isnull=False),
+            ),
         )
 
     def __str__(self) -> str:

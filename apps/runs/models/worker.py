@@ -15,6 +15,17 @@ class Worker(models.Model):
         WORKER = "worker", "Worker"
         BEAT = "beat", "Beat"
 
+    class State(models.TextChoices):
+        """Where a process is in its life; follows from its reports and from the runs it holds."""
+
+        STARTING = "starting", "Starting"
+        IDLE = "idle", "Idle"
+        BUSY = "busy", "Busy"
+        RUNNING = "running", "Running"
+        DRAINING = "draining", "Draining"
+        STOPPED = "stopped", "Stopped"
+        LOST = "lost", "Lost"
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=8, choices=Kind)
     node_id = models.CharField(max_length=120)
@@ -23,6 +34,10 @@ class Worker(models.Model):
     concurrency = models.PositiveSmallIntegerField(default=1)
     version = models.CharField(max_length=32, blank=True)
     started_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True, blank=True)
+    draining_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was asked to finish what it has and stop."
+    )
     seen_at = models.DateTimeField(db_index=True)
     stopped_at = models.DateTimeField(null=True, blank=True)
 

@@ -5,7 +5,14 @@ from apps.runs.selectors.artifacts import artifacts_of, use_of_artifact
 from apps.runs.selectors.events import EventPage, event_page, visible_event
 from apps.runs.selectors.runs import RunDetail, run_detail, visible_run, visible_runs
 from apps.runs.selectors.threads import visible_thread, visible_threads
-from apps.runs.selectors.workers import MISSED_REPORTS, live_workers, workers
+from apps.runs.selectors.workers import (
+    MISSED_REPORTS,
+    holder_of,
+    live_workers,
+    worker_seen_by,
+    workers,
+    workers_seen_by,
+)
 
 __all__ = [
     "MISSED_REPORTS",
@@ -13,6 +20,7 @@ __all__ = [
     "RunDetail",
     "artifacts_of",
     "event_page",
+    "holder_of",
     "live_workers",
     "run_detail",
     "use_of_artifact",
@@ -23,5 +31,7 @@ __all__ = [
     "visible_runs",
     "visible_thread",
     "visible_threads",
+    "worker_seen_by",
     "workers",
+    "workers_seen_by",
 ]

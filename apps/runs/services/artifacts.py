@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import tempfile
+import unicodedata
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-from django.core.files.base import File
-from django.core.files.storage import storages
 from django.db import connection, transaction
 
 from apps.registry.models import User
@@ -23,14 +22,18 @@ from apps.runs.eventlog import Lease, NewEvent
 from apps.runs.eventlog.append import RunEnded
 from apps.runs.models import Artifact, ArtifactUse, Run
 from apps.runs.services.runs import actor_of
+from apps.runs.storage import artifact_store
 from omni import config
 from omni.contracts.canonical import digest
-from omni.contracts.errors import ErrorCategory, NotFound, OmniError
+from omni.contracts.errors import ErrorCategory, InvalidInput, OmniError
 from omni.contracts.validation import validate_payload
 from omni.engine.lifecycle import TERMINAL
 
 CHUNK = 1 << 20
 IN_MEMORY = 1 << 20
+LONGEST_TYPE = 120
+# With these `gpj.exe` reads `exe.jpg`.
+TURNING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
 class TooLarge(OmniError):
@@ -105,10 +108,7 @@ def receive(source: IO[Any]) -> Iterator[Received]:
 
 def open_artifact(sha256: str) -> IO[bytes]:
     """The bytes, after a look at all of them: what does not match its name is not handed out."""
-    try:
-        stream: IO[bytes] = storages["artifacts"].open(location(sha256), "rb")
-    except FileNotFoundError:
-        raise NotFound("The artifact's bytes are gone.") from None
+    stream = artifact_store().fetch(location(sha256))
     summed = hashlib.sha256()
     while chunk := stream.read(CHUNK):
         summed.update(chunk)
@@ -123,7 +123,6 @@ def open_artifact(sha256: str) -> IO[bytes]:
     return stream
 
 
-@transaction.atomic
 def _store(
     run_id: uuid.UUID,
     received: Received,
@@ -141,27 +140,42 @@ def _store(
     if name:
         reference["name"] = name
     validate_payload("artifact_ref", None, reference)
-    # Until this transaction ends nobody collects these bytes, also if they are an old leftover.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [lock_number(received.sha256)])
+    refuse_misleading(name, media_type)
+    # The transfer may take long; only the short part below holds a transaction open.
     _keep(received)
-    artifact, _ = Artifact.objects.get_or_create(
-        pk=received.sha256, defaults={"size": received.size}
-    )
-    use, _ = ArtifactUse.objects.get_or_create(
-        artifact=artifact, run_id=run_id, name=name, media_type=media_type
-    )
-    event = NewEvent("artifact_ref", reference, key=f"artifact-{digest(reference)}")
-    eventlog.append(run_id, [event], actor=actor, lease=lease)
+    with transaction.atomic():
+        # Until it ends nobody collects these bytes, also if they are an old leftover.
+        with connection.cursor() as cursor:
+            number = lock_number(received.sha256)
+            cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [number])
+        _keep(received)
+        artifact, _ = Artifact.objects.get_or_create(
+            pk=received.sha256, defaults={"size": received.size}
+        )
+        use, _ = ArtifactUse.objects.get_or_create(
+            artifact=artifact, run_id=run_id, name=name, media_type=media_type
+        )
+        event = NewEvent("artifact_ref", reference, key=f"artifact-{digest(reference)}")
+        eventlog.append(run_id, [event], actor=actor, lease=lease)
     return use
 
 
 def _keep(received: Received) -> None:
-    store = storages["artifacts"]
+    store = artifact_store()
     where = location(received.sha256)
-    if not store.exists(where) or store.size(where) != received.size:
+    if store.size_of(where) != received.size:
         received.stream.seek(0)
-        store.save(where, File(received.stream))
+        store.put(where, received.stream)
+
+
+def refuse_misleading(name: str, media_type: str) -> None:
+    """A name is shown and suggested to browsers: it must read as it is, and name a file."""
+    if len(media_type) > LONGEST_TYPE:
+        raise InvalidInput(f"A media type has at most {LONGEST_TYPE} characters.")
+    if name.strip(" .") == "" and name:
+        raise InvalidInput.field("name", "A name needs more than dots and spaces.")
+    if any(unicodedata.bidirectional(each) in TURNING for each in name):
+        raise InvalidInput.field("name", "A name must not turn the direction of reading.")
 
 
 def lock_number(sha256: str) -> int:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import islice
 
-from django.core.files.storage import storages
 from django.db import connection, transaction
 from django.utils import timezone
 
-from apps.runs.models import Artifact
+from apps.runs.models import Artifact, ArtifactUse
 from apps.runs.services.artifacts import location, lock_number
-from apps.runs.storage import INCOMING
+from apps.runs.storage import artifact_store
 
 GRACE = timedelta(hours=1)
+BATCH = 1000
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 def collect_garbage(*, grace: timedelta = GRACE) -> int:
     """Only what is old, named by a hash, and in no run; whoever is storing it now keeps it."""
-    stale = timezone.now() - grace
-    store = storages["artifacts"]
+    now = timezone.now()
     removed = 0
-    for sha256 in _stored():
-        if store.get_modified_time(location(sha256)) < stale:
-            removed += _remove(sha256)
-    return removed + _drop_unfinished()
+    old = _stored(now - grace)
+    while names := list(islice(old, BATCH)):
+        # Most is in use: one question for many, and a close look at the rest.
+        used = set(
+            ArtifactUse.objects.filter(artifact__in=names).values_list("artifact", flat=True)
+        )
+        removed += sum(_remove(sha256) for sha256 in names if sha256 not in used)
+    return removed + artifact_store().drop_unfinished(now - GRACE)
 
 
 @transaction.atomic
@@ -40,30 +44,14 @@ def _remove(sha256: str) -> bool:
         if artifact.uses.exists():
             return False
         artifact.delete()
-    storages["artifacts"].delete(location(sha256))
+    artifact_store().remove(location(sha256))
     return True
 
 
-def _stored() -> Iterator[str]:
-    store = storages["artifacts"]
-    if not store.exists(""):
-        return
-    for first in store.listdir("")[0]:
-        if first == INCOMING:
-            continue
-        for second in store.listdir(first)[0]:
-            yield from filter(_NAME.fullmatch, store.listdir(f"{first}/{second}")[1])
-
-
-def _drop_unfinished() -> int:
-    """What a process left that died while it was writing."""
-    store = storages["artifacts"]
-    if not store.exists(INCOMING):
-        return 0
-    removed, stale = 0, timezone.now() - GRACE
-    for name in (f"{INCOMING}/{each}" for each in store.listdir(INCOMING)[1]):
-        # It may have been renamed meanwhile: then it is finished.
-        if store.exists(name) and store.get_modified_time(name) < stale:
-            store.delete(name)
-            removed += 1
-    return removed
+def _stored(before: datetime) -> Iterator[str]:
+    """Hashes of what was stored before; anything that has another form is not ours."""
+    for kept in artifact_store().everything():
+        sha256 = kept.name.rpartition("/")[2]
+        ours = _NAME.fullmatch(sha256) and kept.name == location(sha256)
+        if ours and kept.modified < before:
+            yield sha256

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.registry.models import Project, User
@@ -92,7 +93,7 @@ def _existing(run_id: uuid.UUID, thread: Thread) -> Run:
 def _first_events(
     run: Run, input: dict[str, Any], text: str, mode: str, retry_of: Run | None
 ) -> list[NewEvent]:
-    pinned = pins(run.project_id)
+    pinned = pins(run.project_id, input)
     created: dict[str, Any] = {"run_kind": run.run_kind, "input": input, "pins": pinned}
     if mode != "normal":
         created["mode"] = mode
@@ -104,11 +105,11 @@ def _first_events(
     return events
 
 
-def pins(project_id: uuid.UUID) -> dict[str, Any]:
+def pins(project_id: uuid.UUID, input: dict[str, Any]) -> dict[str, Any]:
     """What the run uses, by version, so that it can be explained and repeated later."""
     return {
         "engine": __version__,
-        "model": "echo",
+        "model": input.get("model", "echo"),
         "provider": "scripted",
         "tools": pins_of(project_id),
         "executors": executor_versions(),
@@ -151,19 +152,29 @@ def cancel_run(
 
 @transaction.atomic
 def resume_run(*, actor: User, run: Run, as_operator: bool = False) -> bool:
-    """Nudge a run that stands still; harmless when it does not."""
+    """Nudge a run that stands still; False, and no event, when a worker has it or will look."""
     require(actor, Permission.OPERATE, run.project, as_operator=as_operator)
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in TERMINAL:
         raise Conflict(f"The run has ended ({run.status}).", remedy="Retry it instead.")
+    newest = eventlog.event_at(run.pk, run.last_seq)
+    if _is_driven(run) or (newest is not None and newest.name == "run_resumed"):
+        wakeup.advance_soon(run.pk)
+        return False
     eventlog.append(run.pk, [system("run_resumed", {"by": "user"})], actor=actor_of(actor))
     wakeup.advance_soon(run.pk)
     return True
 
 
+def _is_driven(run: Run) -> bool:
+    """Whether some worker holds it, by the database's clock."""
+    held = Run.objects.filter(pk=run.pk, lease_owner__isnull=False, lease_until__gte=Now())
+    return held.exists()
+
+
 @transaction.atomic
-def retry_run(*, actor: User, run: Run) -> Run:
-    """A new run with the same input, kept beside the old one."""
+def retry_run(*, actor: User, run: Run, run_id: uuid.UUID | None = None) -> Run:
+    """A new run with the same input, kept beside the old one; one for each `run_id`."""
     require(actor, Permission.OPERATE, run.project)
     run.refresh_from_db()
     if run.status not in TERMINAL:
@@ -180,5 +191,6 @@ def retry_run(*, actor: User, run: Run) -> Run:
         input=created["input"],
         text=text,
         mode=created.get("mode", "normal"),
+        run_id=run_id,
         retry_of=run,
     )

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from apps.runs.models import Run
+from apps.runs.models import Run, Worker
 from apps.runs.timeline import words
 from apps.runs.timeline.items import pretty
 
@@ -29,6 +29,23 @@ def status_badge(status: str) -> SafeString:
     label = words.STATUS_WORDS.get(status, status)
     style = f" badge-{tone}" if tone else ""
     return format_html('<span class="badge{}">{}{}</span>', style, dot, label)
+
+
+@register.simple_tag
+def worker_badge(worker: Any) -> SafeString:
+    """Where a process is in its life; `worker` comes from the selector that knows it."""
+    state = str(worker.state)
+    tone = words.WORKER_TONES.get(state, "")
+    style = f" badge-{tone}" if tone else ""
+    dot = WORKING if state == "busy" else ""
+    label = dict(Worker.State.choices)[state]
+    return format_html('<span class="badge{}">{}{}</span>', style, dot, label)
+
+
+@register.filter
+def unseen_runs(worker: Any) -> int:
+    """How many runs it drives beside those that the person may see."""
+    return max(0, int(worker.busy) - len(worker.current_runs))
 
 
 @register.simple_tag

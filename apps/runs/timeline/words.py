@@ -25,6 +25,14 @@ OPTION_WORDS = {
     "approve_project": "Approve for this project",
     "reject": "Reject",
 }
+WORKER_TONES = {
+    "starting": "accent",
+    "idle": "good",
+    "busy": "accent",
+    "running": "good",
+    "draining": "warn",
+    "lost": "bad",
+}
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from apps.registry.permissions import require
 from apps.registry.roles import Permission
 from apps.registry.views.doors import signed_in, status_of, submit
-from apps.runs.forms import CancelForm
+from apps.runs.forms import CancelForm, RetryForm
 from apps.runs.models import Run
 from apps.runs.services.runs import cancel_run, resume_run, retry_run
 from apps.runs.views.doors import run_page
@@ -52,11 +52,12 @@ def resume(request: HttpRequest, run: Run) -> HttpResponse:
     require(signed_in(request), Permission.OPERATE, run.project)
     if request.method == "POST":
         try:
-            resume_run(actor=signed_in(request), run=run)
+            is_new = resume_run(actor=signed_in(request), run=run)
         except Conflict as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, "A worker looks at the run now.")
+            said = "A worker looks at the run now." if is_new else "A worker has it already."
+            messages.success(request, said)
         return redirect("runs:run_detail", run.pk)
     return _ask(
         request,
@@ -71,10 +72,12 @@ def resume(request: HttpRequest, run: Run) -> HttpResponse:
 @run_page
 @require_http_methods(["GET", "POST"])
 def retry(request: HttpRequest, run: Run) -> HttpResponse:
-    require(signed_in(request), Permission.OPERATE, run.project)
-    if request.method == "POST":
+    user = signed_in(request)
+    require(user, Permission.OPERATE, run.project)
+    form = RetryForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
         try:
-            again = retry_run(actor=signed_in(request), run=run)
+            again = retry_run(actor=user, run=run, run_id=form.cleaned_data["run_id"])
         except Conflict as error:
             messages.error(request, str(error))
             return redirect("runs:run_detail", run.pk)
@@ -83,6 +86,7 @@ def retry(request: HttpRequest, run: Run) -> HttpResponse:
     return _ask(
         request,
         run,
+        form=form,
         title="Retry this run?",
         message="A new run starts with the same input, beside this one. Tools that changed "
         "something may change it again.",

@@ -92,6 +92,7 @@ def summary_of(request: HttpRequest, run: Run) -> dict[str, Any]:
         "state": detail.state,
         "cost": costs(detail.state.usage.cost),
         "children": detail.children,
+        "worker": None if has_ended else selectors.holder_of(run),
         "has_ended": has_ended,
         "can_operate": Permission.OPERATE in held,
         "can_cancel": not has_ended and not run.cancel_requested,

@@ -11,7 +11,7 @@ from django import template
 from django.contrib.staticfiles import finders
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -72,6 +72,22 @@ def _ahead(seconds: float, then: datetime) -> str:
         return f"in {round(seconds / 3600)} h"
     return (
         f"in {round(seconds / 86400)} days" if seconds < 120 * 86400 else f"{then.day} {then:%b %Y}"
+    )
+
+
+@register.filter
+def code_marked(text: Any) -> SafeString:
+    """A sentence in which `names` stand as code, as its author meant them."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:
+        return format_html("{}", text)
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html("<code>{}</code>", part) if n % 2 else part,)
+            for n, part in enumerate(parts)
+        ),
     )
 
 

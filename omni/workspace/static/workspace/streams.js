@@ -15,15 +15,12 @@ function tell(url) {
 }
 
 function start(url) {
-  const stream = { source: new EventSource(url), timer: 0, isFirst: true };
+  const stream = { source: new EventSource(url), timer: 0 };
+  // Also at the first snapshot: something may have happened since the page was made.
   const hear = () => {
-    // The first snapshot says what the page shows already, unless it was away for a while.
-    if (stream.isFirst && !stream.wasAway) { stream.isFirst = false; return; }
-    stream.isFirst = false;
     clearTimeout(stream.timer);
     stream.timer = setTimeout(() => tell(url), GATHER);
   };
-  stream.wasAway = away.delete(url);
   for (const name of NAMES) stream.source.addEventListener(name, hear);
   stream.source.addEventListener("revoked", () => close(url));
   stream.source.addEventListener("error", () => {
@@ -34,15 +31,12 @@ function start(url) {
   open.set(url, stream);
 }
 
-const away = new Set();
-
 function close(url) {
   const stream = open.get(url);
   if (!stream) return;
   clearTimeout(stream.timer);
   stream.source.close();
   open.delete(url);
-  away.add(url);
 }
 
 function arrange() {

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("registry", "0006_tool_and_policy_permissions"),
-        ("runs", "0003_event_log"),
+        ("runs", "0005_worker_lifecycle"),
     ]
 
     operations = [
