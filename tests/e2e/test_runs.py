@@ -182,9 +182,9 @@ def test_an_answer_from_the_inbox(page: Page, start: Callable[..., str]) -> None
 
 @pytest.mark.req("UI-2", "RUN-9")
 def test_cancel_stops_the_words(page: Page, start: Callable[..., str]) -> None:
-    page.goto(start(actions=[{"do": "model", "text": "word " * 200}]))
+    page.goto(start(actions=[{"do": "model", "text": "word word HOLD" + " word" * 200}]))
     draft = page.locator(".draft .bubble-text")
-    draft.wait_for()
+    expect(draft).to_have_text("word word HOLD")
     page.get_by_role("link", name="Cancel run").click()
     page.get_by_label("Reason").fill("Enough")
     page.locator("#dialog").get_by_role("button", name="Cancel run").click()
