@@ -41,16 +41,22 @@ class BucketServer:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
+        """Somebody may have its port for a moment: then it is launched again."""
+        self.process = self._launch()
+        until = time.monotonic() + PATIENCE
+        while not self._answers():
+            assert time.monotonic() < until, "no S3 server"
+            time.sleep(0.02)
+            if self.process.poll() is not None:
+                self.process = self._launch()
+
+    def _launch(self) -> subprocess.Popen[bytes]:
         program = Path(sys.executable).with_name("rclone")
-        self.process = subprocess.Popen(
+        return subprocess.Popen(
             [program, "--config=/dev/null", "serve", "s3", f"--addr=127.0.0.1:{self.port}",
              f"--auth-key={ACCESS_KEY},{SECRET_KEY}", str(self.folder)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        until = time.monotonic() + PATIENCE
-        while not self._answers():
-            assert self.process.poll() is None and time.monotonic() < until, "no S3 server"
-            time.sleep(0.02)
 
     def stop(self) -> None:
         if self.process is not None:

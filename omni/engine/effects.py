@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from omni.contracts.canonical import canonical
+
 from omni.engine.lifecycle import Status
 
 
@@ -88,3 +90,8 @@ class Wait:
 Effect = (
     RunStep | CallModel | CallTool | SettleUnknown | Ask | SetTimer | StartChild | Finish | Wait
 )
+
+
+def plain_text(value: Any) -> str:
+    """Text as it is, anything else as canonical JSON: the order of keys must decide nothing."""
+    return value if isinstance(value, str) else canonical(value).decode()

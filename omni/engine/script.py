@@ -14,6 +14,7 @@ from omni.engine.effects import (
     RunStep,
     SetTimer,
     StartChild,
+    plain_text,
 )
 from omni.engine.lifecycle import Status
 from omni.engine.state import RunState
@@ -70,7 +71,7 @@ def _after_answer(
 def _model(key: str, step: int, action: dict[str, Any], state: RunState) -> Effect:
     settled = state.settled_calls.get(key)
     if settled is None:
-        message = {"role": "user", "text": str(action.get("text", ""))}
+        message = {"role": "user", "text": plain_text(action.get("text", ""))}
         return CallModel(
             key, str(uuid.uuid5(uuid.UUID(key), "message")), action.get("model", "echo"), [message]
         )

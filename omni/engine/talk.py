@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from omni.engine.effects import CallModel, Effect, Finish
+from omni.engine.effects import CallModel, Effect, Finish, plain_text
 from omni.engine.lifecycle import Status
 from omni.engine.state import RunState
 
@@ -23,7 +23,7 @@ def decide_echo(run_id: uuid.UUID, state: RunState) -> Effect:
     return CallModel(
         str(call),
         str(uuid.uuid5(call, "message")),
-        str(state.input.get("model", "echo")),
+        plain_text(state.input.get("model", "echo")),
         _prompt(asked, answers),
     )
 

@@ -73,6 +73,8 @@ PUBLIC = {
 }
 # A link to set a password is for whoever holds it, signed in or not.
 BEARER_LINKS = {"password/set/<uidb64>/<token>"}
+# Processes belong to the platform; of what they drive everybody sees only their own.
+SHARED = {"workers/<uuid:worker_id>", "api/workers/<uuid:id>"}
 # Where a refused visitor is sent: to a sign-in, or to the page that tells about the API.
 LEADS_NOWHERE = re.compile(r"/login\b|^/api/docs/$|^/admin/$")
 
@@ -298,7 +300,7 @@ def test_a_stranger_finds_nothing(surface: str, victim: Victim, stranger: User) 
     program = Client(raise_request_exception=False)
     for route in SURFACES[surface]:
         path = victim.fill(route)
-        is_theirs = "<" in _simple(route) and route not in BEARER_LINKS
+        is_theirs = "<" in _simple(route) and route not in BEARER_LINKS | SHARED
         browser.force_login(stranger, "django.contrib.auth.backends.ModelBackend")
         for method in METHODS:
             answers = [visit(browser, method, path)]
@@ -322,7 +324,7 @@ def test_an_operator_without_permissions_finds_nothing(
     client = Client(raise_request_exception=False)
     for route in SURFACES[surface]:
         path = victim.fill(route)
-        is_theirs = "<" in _simple(route) and route not in BEARER_LINKS
+        is_theirs = "<" in _simple(route) and route not in BEARER_LINKS | SHARED
         client.force_login(staff, "django.contrib.auth.backends.ModelBackend")
         for method in METHODS:
             response = visit(client, method, path)

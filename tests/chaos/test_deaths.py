@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.chaos.crew import ROUNDS, SOAK, Crew, environment, must_have, test_database_url
+from tests.services.installation import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -178,8 +179,7 @@ def test_a_worker_that_is_ahead_of_time_takes_nothing_away(tmp_path: Path) -> No
         hold = {"do": "tool", "tool": "pay", "arguments": {"until": "go"}}
         run = crew.ask("make", actions=[hold])
         first = crew.start(run)
-        while not crew.ask("begun", runs=run):
-            pass
+        eventually(lambda: crew.ask("begun", runs=run))
         second = crew.live(run, skew=3600, seconds=0.5)
         must_have(second["result"]["outcomes"], "trying to take the run")
         assert set(second["result"]["outcomes"]) == {"busy or ended"}

@@ -77,8 +77,9 @@ def _slow_model() -> Any:
             for word in super().stream(model, messages, context):
                 time.sleep(SECONDS_PER_WORD)
                 yield word
-                if word.strip() == HOLD:
-                    _released.acquire()
+                while word.strip() == HOLD and not _released.acquire(timeout=0.05):
+                    if context.cancelled():
+                        return
 
     return SlowModel()
 

@@ -62,6 +62,9 @@ def _model(effect: CallModel, context: DriveContext, ports: Ports) -> Results:
                 raise Stopped
             pieces.append(piece)
             context.emit_delta(effect.message_id, piece)
+        if context.cancelled():
+            # A model that noticed it first has stopped early; half an answer is not the answer.
+            raise Stopped
         context.flush()
         usage = ports.model.usage(effect.messages, "".join(pieces))
     except (Stopped, *LOST_HOLD):

@@ -32,7 +32,7 @@ class _Publisher:
         self.pid = os.getpid()
         self._waiting: queue.SimpleQueue[list[Event]] = queue.SimpleQueue()
         self._client = redis.Redis.from_url(
-            settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1
+            settings.REDIS_URL, socket_connect_timeout=2, socket_timeout=5
         )
         threading.Thread(target=self._send_all, name="publisher", daemon=True).start()
 
