@@ -206,7 +206,7 @@ def test_openapi_documents(ada: Cli, eve: Cli, tmp_path: Path) -> None:
     shown = ada.json("openapi", "show", row["sha256"], *where, "--manifests")
     assert shown["tools"][0]["manifest"]["executor"]["kind"] == "openapi_proxy"
     assert "Zoo" in ada("openapi", "list", *where).stdout
-    ada("openapi", "add", "http://169.254.169.254/", *where, code=2)
+    ada("openapi", "add", "http://169.254.169.254/", *where, code=8)
     eve("openapi", "show", row["sha256"], *where, code=6)
     assert ada.json("openapi", "remove", row["sha256"], *where, "--yes")["removed"] is True
     assert ada.json("openapi", "list", *where) == []
