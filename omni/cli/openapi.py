@@ -34,7 +34,7 @@ credential_option = click.option("--credential", metavar="NAME", help="Secret th
     ),
 )
 def openapi() -> None:
-    """OpenAPI documents whose operations become tools.
+    """OpenAPI documents that give tools.
 
     A document is kept by the hash of its text, which its tools are pinned to. Adding one installs
     nothing: it shows which tools the document gives, and which operations cannot be tools and why.

@@ -50,6 +50,8 @@ def made(method: str, address: str, answer: Any) -> dict[str, str]:
     if method != "POST":
         return {}
     match address.rsplit("/", 1)[1]:
+        case "openapi":
+            return {"DOCUMENT": answer["sha256"]}
         case "threads":
             return {"THREAD_ID": answer["id"]}
         case "runs":

@@ -193,3 +193,27 @@ def test_any_address_of_the_api(ada: Cli, tmp_path: Path) -> None:
         "not JSON" in ada("api", "POST", "/api/projects", "--data", "-", input="{", code=8).stderr
     )
     ada("api", "POST", "/api/projects", "--data", f"@{tmp_path}/missing", code=8)
+
+
+@pytest.mark.req("CLI-1")
+@pytest.mark.req("TOOL-10")
+def test_openapi_documents(ada: Cli, eve: Cli, tmp_path: Path) -> None:
+    ada("projects", "create", "Zoo", "--slug", "zoo")
+    where = ("--project", "zoo")
+    file = tmp_path / "zoo.yaml"
+    file.write_text(
+        "openapi: 3.1.0\ninfo: {title: Zoo, version: v2}\nservers: [{url: https://zoo.example}]\n"
+        "paths:\n  /pets:\n    get: {operationId: listPets}\n    put: {parameters: [{in: x}]}\n"
+    )
+    added = ada.json("openapi", "add", str(file), *where)
+    assert [tool["name"] for tool in added["tools"]] == ["zoo.list_pets"]
+    said = ada("openapi", "add", "-", *where, input=file.read_text()).stdout
+    assert "zoo.list_pets" in said and "PUT /pets" in said and "one tool, 1 skipped" in said
+    (row,) = ada.json("openapi", "list", *where)
+    shown = ada.json("openapi", "show", row["sha256"], *where, "--manifests")
+    assert shown["tools"][0]["manifest"]["executor"]["kind"] == "openapi_proxy"
+    assert "Zoo" in ada("openapi", "list", *where).stdout
+    ada("openapi", "add", "http://169.254.169.254/", *where, code=8)
+    eve("openapi", "show", row["sha256"], *where, code=6)
+    assert ada.json("openapi", "remove", row["sha256"], *where, "--yes")["removed"] is True
+    assert ada.json("openapi", "list", *where) == []

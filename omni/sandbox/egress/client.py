@@ -187,7 +187,7 @@ class _Sender:
                 answer = connection.handle_request(self.on_the_wire(request, target))
                 response = _understood(answer, target, self.limits)
                 backend.headers_are_complete()
-            yield Opened(response, self.body(answer, response))
+            yield Opened(response, self.body(request, answer, response))
         finally:
             connection.close()
 
@@ -226,8 +226,12 @@ class _Sender:
             extensions={"timeout": {"connect": self.limits.connect_seconds}},
         )
 
-    def body(self, answer: httpcore.Response, response: Response) -> Iterator[bytes]:
+    def body(
+        self, request: Request, answer: httpcore.Response, response: Response
+    ) -> Iterator[bytes]:
         """Its pieces, unpacked; both what comes and what it becomes are counted."""
+        if request.method == "HEAD":
+            return
         most = self.limits.body_bytes
         announced = response.header("content-length")
         if announced.isdecimal() and int(announced) > most:

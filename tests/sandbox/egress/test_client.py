@@ -214,6 +214,16 @@ def test_an_announced_size_is_refused_before_it_is_read(serve: Callable[..., Any
         get(server)
 
 
+def test_a_head_request_announces_what_it_does_not_bring(serve: Callable[..., Any]) -> None:
+    server = serve(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
+    response = fetch(
+        Request("HEAD", server.url),
+        hosts=frozenset({"127.0.0.1"}),
+        allow_private=frozenset({server.place}),
+    )
+    assert (response.status, response.body) == (200, b"")
+
+
 def packed(data: bytes, encoding: str = "gzip") -> bytes:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(data)}\r\n\r\n"
     return head.encode() + data

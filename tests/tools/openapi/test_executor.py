@@ -155,7 +155,7 @@ SCHEMES = {
         "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://x.example"},
     }
 }
-SECRET = "user:p@ss word&1"
+SECRET = 'user:p@ss "word"&1'
 
 
 def secured(api: Api, *schemes: str) -> Tools:
@@ -178,11 +178,11 @@ def test_credentials_go_to_their_place_and_nowhere_else(api: Api, scheme: str) -
     basic = "Basic " + base64.b64encode(SECRET.encode()).decode()
     assert {
         "header": sent.get("x-api-key") == SECRET,
-        "query": target == "/x?api%20key=user%3Ap%40ss%20word%261",
-        "cookie": sent.get("cookie") == "sid=user%3Ap%40ss%20word%261",
+        "query": target == "/x?api%20key=user%3Ap%40ss%20%22word%22%261",
+        "cookie": sent.get("cookie") == "sid=user%3Ap%40ss%20%22word%22%261",
         "basic": sent.get("authorization") == basic,
     }.get(scheme, sent.get("authorization") == f"Bearer {SECRET}")
-    assert SECRET not in repr(outcome) and SECRET not in json.dumps(tools.manifests)
+    assert "p@ss" not in json.dumps(outcome.output) and SECRET not in json.dumps(tools.manifests)
     if scheme == "basic":
         assert basic[6:] not in repr(outcome)
     api.says("/x", {"detail": f"{SECRET} is wrong"}, status=401)

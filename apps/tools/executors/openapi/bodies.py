@@ -11,7 +11,8 @@ from urllib.parse import quote_plus
 
 from apps.tools.executors.base import ToolError
 from apps.tools.executors.openapi.document import Document, Node, Unusable, mapping
-from apps.tools.executors.openapi.operations import Body, Parameter, kind_of
+from apps.tools.executors.openapi.media import kind_of
+from apps.tools.executors.openapi.operations import Body, Parameter
 from apps.tools.executors.openapi.parameters import in_query, json_text, text_of
 
 BYTES = "application/octet-stream"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from apps.tools.executors.openapi.document import Document, Unusable, sequence
+from apps.tools.executors.openapi.media import kind_of
 from apps.tools.executors.openapi.operations import (
     Body,
     Operation,
     Skipped,
-    kind_of,
     operations_of,
     server_url,
 )
@@ -31,6 +31,7 @@ EXECUTOR_VERSION = "1.0.0"
 # Larger ones help no model; what lies further away is then left open.
 MAX_SCHEMA = 64 * 1024
 REACHES = (FAR, 3, 1, 0)
+MAX_BASE = 1500
 WALL_SECONDS = 60
 OUTPUT_BYTES = 1024 * 1024
 FILE_BYTES = 10 * 1024 * 1024
@@ -95,6 +96,8 @@ def _base(url: str) -> str:
             remedy="Give the base URL of the API.",
             data={"errors": {"base_url": ["A base URL is needed."]}},
         )
+    if len(url) > MAX_BASE:
+        raise InvalidInput.field("base_url", "The base URL is too long.")
     try:
         target = parse_url(url)
     except Forbidden as error:

@@ -100,7 +100,7 @@ class OpenapiExecutor:
             ) from None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _indexed(text: str) -> tuple[Document, dict[str, Operation]]:
     """Reading a large document takes a second; calls of its tools come in a row."""
     try:

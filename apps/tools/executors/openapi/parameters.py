@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from apps.tools.executors.openapi.operations import Parameter, kind_of
+from apps.tools.executors.openapi.media import kind_of
+from apps.tools.executors.openapi.operations import Parameter
 
 Pairs = list[tuple[str, str]]
 # Reserved characters that cannot end a value or start another one.

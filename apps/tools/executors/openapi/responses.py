@@ -7,7 +7,8 @@ from typing import Any
 
 from apps.tools.executors.base import ProducedFile, ToolError
 from apps.tools.executors.openapi.document import Node, mapping
-from apps.tools.executors.openapi.operations import Operation, kind_of, preferred
+from apps.tools.executors.openapi.media import kind_of, preferred
+from apps.tools.executors.openapi.operations import Operation
 from apps.tools.executors.openapi.schemas import SchemaWriter
 from omni.contracts.errors import OmniError
 from omni.contracts.types.shapes import ToolErrorCategory

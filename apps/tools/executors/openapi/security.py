@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -73,8 +74,8 @@ def sign(placed: tuple[Placement, ...], values: Mapping[str, str]) -> Signed:
     signed = Signed()
     for each in placed:
         value = values[each.secret]
-        signed.spellings.add(value)
-        signed.spellings.add(quote(value, safe=""))
+        # As it is, in an address, and in a JSON text.
+        signed.spellings |= {value, quote(value, safe=""), json.dumps(value)[1:-1]}
         if each.form == "basic":
             value = base64.b64encode(value.encode()).decode()
             signed.spellings.add(value)
