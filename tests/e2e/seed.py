@@ -36,14 +36,26 @@ def _people_and_projects() -> None:
     from apps.registry.services.projects import create_project
     from apps.runs.models import Worker
     from apps.runs.services.workers import start_worker
+    from apps.tools.services.builtin import load_builtins
+    from apps.tools.services.policies import add_project_rule
     from apps.tools.services.secrets import set_secret
+    from apps.tools.services.tools import install_tool, register_tool
+    from tests.tools.manifests import manifest
+    from tests.tools.policies import rule
 
+    load_builtins()
     people = {
         name: User.objects.create_user(password=PASSWORD, **about) for name, about in PEOPLE.items()
     }
     apollo = create_project(actor=people["ada"], name="Apollo", description="A first project.")
     set_member_roles(actor=people["ada"], project=apollo, user=people["alan"], roles={Role.VIEWER})
     set_secret(actor=people["ada"], project=apollo, name="API_KEY", value="sesame-open-4711")
+    for version in ("1.0.0", "1.1.0"):
+        about = manifest(version=version)
+        tool, _ = register_tool(actor=people["ada"], manifest=about, project=apollo)
+        install_tool(actor=people["ada"], project=apollo, tool=tool)
+    allow = rule("allow", "counting", tools=["text.count"])
+    add_project_rule(actor=people["ada"], project=apollo, rule=allow)
     create_project(actor=people["eve"], name="Elsewhere")
     start_worker(kind=Worker.Kind.WORKER, pid=4711, queues=["omni"])
 

@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from apps.registry.models import AuditAction, AuditEntry, Project, User
-from apps.registry.roles import Role
-from apps.registry.services.members import set_member_roles
+from apps.registry.models import (
+    AuditAction,
+    AuditEntry,
+    Project,
+    ProjectUserObjectPermission,
+    User,
+)
+from apps.registry.permissions import may
+from apps.registry.roles import Permission, Role
+from apps.registry.services.members import refresh_permissions, set_member_roles
 from apps.registry.services.projects import create_project
 from apps.tools.models import ToolInstallation, ToolOrigin, ToolVersion
 from apps.tools.selectors import (
@@ -176,6 +183,17 @@ def test_who_may_keep_tools_and_who_sees_them(
     install_tool(actor=user, project=project, tool=shared)
     assert [use.project for use in users_of_tool(user, "all.count")] == [project]
     assert [use.project for use in users_of_tool(administrator, "all.count")] == [zeus]
+
+
+@pytest.mark.req("SEC-2")
+def test_after_an_update_roles_grant_what_they_grant_now(project: Project, user: User) -> None:
+    """Members of projects that are older than a permission get it at the next start."""
+    held = ProjectUserObjectPermission.objects.filter(user=user)
+    held.filter(permission__codename=Permission.MANAGE_TOOLS).delete()
+    assert not may(user, Permission.MANAGE_TOOLS, project)
+    assert refresh_permissions() == 1
+    assert may(user, Permission.MANAGE_TOOLS, project)
+    assert refresh_permissions() == 0
 
 
 def test_everything_is_audited(project: Project, user: User, tool: ToolVersion) -> None:
