@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import Any
 
 import django
 from django.core.management import call_command
+from django.utils import timezone
 
 PASSWORD = "correct-horse-9"
 PEOPLE: dict[str, dict[str, Any]] = {
@@ -43,13 +45,13 @@ def _people_and_projects() -> None:
     from tests.tools.manifests import manifest
     from tests.tools.policies import rule
 
-    load_builtins()
     people = {
         name: User.objects.create_user(password=PASSWORD, **about) for name, about in PEOPLE.items()
     }
     apollo = create_project(actor=people["ada"], name="Apollo", description="A first project.")
     set_member_roles(actor=people["ada"], project=apollo, user=people["alan"], roles={Role.VIEWER})
     set_secret(actor=people["ada"], project=apollo, name="API_KEY", value="sesame-open-4711")
+    load_builtins()
     for version in ("1.0.0", "1.1.0"):
         about = manifest(version=version)
         tool, _ = register_tool(actor=people["ada"], manifest=about, project=apollo)
@@ -58,6 +60,8 @@ def _people_and_projects() -> None:
     add_project_rule(actor=people["ada"], project=apollo, rule=allow)
     create_project(actor=people["eve"], name="Elsewhere")
     start_worker(kind=Worker.Kind.WORKER, pid=4711, queues=["omni"])
+    # It reports for good: pages must not change between two looks because it fell silent.
+    Worker.objects.update(seen_at=timezone.now() + timedelta(days=1))
 
 
 if __name__ == "__main__":

@@ -226,6 +226,7 @@ def test_what_comes_with_the_platform_is_in_every_project(
     assert load_builtins(tmp_path) == 1
     assert installed_tool(project.pk, "built.count").version == "1.0.0"
     fresh = create_project(actor=user, name="Zeus")
+    assert AuditEntry.objects.filter(project=fresh).count() == 1
     assert installed_tool(fresh.pk, "built.count").version == "1.1.0"
 
 
