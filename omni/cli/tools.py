@@ -213,5 +213,5 @@ def _state(row: dict[str, Any]) -> str:
     if row.get("deprecated"):
         return "deprecated"
     if "pinned" not in row:
-        return row["origin"]
+        return str(row["origin"])
     return "pinned" if row["pinned"] else "installed"

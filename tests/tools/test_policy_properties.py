@@ -16,7 +16,7 @@ from omni.contracts.validation import validate, validate_payload
 from tests.tools.policies import POLICIES, REQUESTS, policy, rules
 
 STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
-every = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+every = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def strictness(policies: Any, request: CallRequest) -> int:

@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 
-from apps.registry.models import AuditAction, AuditEntry, Project, User
-from apps.registry.roles import Role
-from apps.registry.services.members import set_member_roles
+from apps.registry.models import (
+    AuditAction,
+    AuditEntry,
+    Project,
+    ProjectUserObjectPermission,
+    User,
+)
+from apps.registry.permissions import may
+from apps.registry.roles import Permission, Role
+from apps.registry.services.members import refresh_permissions, set_member_roles
 from apps.registry.services.projects import create_project
 from apps.tools.models import ToolInstallation, ToolOrigin, ToolVersion
 from apps.tools.selectors import (
@@ -178,6 +185,17 @@ def test_who_may_keep_tools_and_who_sees_them(
     assert [use.project for use in users_of_tool(administrator, "all.count")] == [zeus]
 
 
+@pytest.mark.req("SEC-2")
+def test_after_an_update_roles_grant_what_they_grant_now(project: Project, user: User) -> None:
+    """Members of projects that are older than a permission get it at the next start."""
+    held = ProjectUserObjectPermission.objects.filter(user=user)
+    held.filter(permission__codename=Permission.MANAGE_TOOLS).delete()
+    assert not may(user, Permission.MANAGE_TOOLS, project)
+    assert refresh_permissions() == 1
+    assert may(user, Permission.MANAGE_TOOLS, project)
+    assert refresh_permissions() == 0
+
+
 def test_everything_is_audited(project: Project, user: User, tool: ToolVersion) -> None:
     install_tool(actor=user, project=project, tool=tool, pin=True)
     deprecate_tool(actor=user, tool=tool, reason="Use text.words instead.")
@@ -208,6 +226,7 @@ def test_what_comes_with_the_platform_is_in_every_project(
     assert load_builtins(tmp_path) == 1
     assert installed_tool(project.pk, "built.count").version == "1.0.0"
     fresh = create_project(actor=user, name="Zeus")
+    assert AuditEntry.objects.filter(project=fresh).count() == 1
     assert installed_tool(fresh.pk, "built.count").version == "1.1.0"
 
 

@@ -76,13 +76,14 @@ class ToolVersionAdmin(PlatformAdmin):
     )
     inlines = (InstallationInline,)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset(request)
-        return found.annotate(uses_here=Count("installations"))
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).annotate(uses_here=Count("installations"))
 
-    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
         kwargs["form"] = NewToolForm if obj is None else DeprecationForm
-        return super().get_form(request, obj, **kwargs)
+        return super().get_form(request, obj, change, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:

@@ -244,7 +244,7 @@ class DecisionDoor(Door):
         """Ask what would be decided about a call, and why; nothing is called."""
         project = visible_project(self.person, slug)
         body = self.accept(Question)
-        about = {key: body[key] for key in ("agent", "mode") if key in body}
+        about: dict[str, Any] = {key: body[key] for key in ("agent", "mode") if key in body}
         if "hosts" in body:
             about["hosts"] = tuple(body["hosts"])
         asked = explain_call(

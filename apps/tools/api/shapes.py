@@ -224,7 +224,7 @@ class Manifest(Body):
 class ValiditySerializer(serializers.Serializer[Any]):
     valid = serializers.BooleanField()
     sha256 = serializers.CharField(allow_null=True, help_text="Hash it would be pinned by.")
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         help_text="What is wrong, by JSON Pointer.",
     )

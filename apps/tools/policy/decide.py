@@ -21,6 +21,7 @@ Effect = Literal["deny", "ask", "allow"]
 EMPTY = "No policy is in force, and without one nothing is allowed."
 ANSWERED = "A person has already answered this for good."
 LIFTED = "Another rule allows it explicitly."
+DECIDES = "It decides."
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,7 @@ class _Verdict:
         return False
 
     def _by(self, entry: _Entry) -> Decision:
+        self._notes[id(entry)] = DECIDES
         return self._decision(
             entry.effect, entry.rule["reason"], entry.policy, entry.version, entry.rule["id"]
         )

@@ -26,8 +26,10 @@ def mismatch(rule: PolicyRule, request: CallRequest) -> str | None:
     allows = rule["effect"] == "allow"
     match = rule["match"]
     unsure = ""
-    for name in match:
-        answer = _CONDITIONS[name](match, request, allows)
+    for name, holds in _CONDITIONS.items():
+        if name not in match:
+            continue
+        answer = holds(match, request, allows)
         if answer is False:
             return _told(name, match, request)
         if answer is None and allows:
@@ -118,7 +120,6 @@ _CONDITIONS: dict[str, Condition] = {
     "scopes": _scopes,
     "capabilities": _capabilities,
     "risks": _risks,
-    "arguments": _arguments,
     "agents": _agents,
     "projects": _projects,
     "users": _users,
@@ -127,6 +128,8 @@ _CONDITIONS: dict[str, Condition] = {
     "run_ids": _run_ids,
     "hosts": _hosts,
     "spent_share": _spent_share,
+    # The dearest last: most rules are settled before it.
+    "arguments": _arguments,
 }
 _WORDS = {
     "tools": "tools",

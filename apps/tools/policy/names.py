@@ -5,9 +5,11 @@ from __future__ import annotations
 
 def name_matches(name: str, pattern: str) -> bool:
     """Whether a name fits a pattern in which `*` stands for any characters; in linear time."""
+    if pattern == "*" or name == pattern:
+        return True
     head, *rest = pattern.split("*")
     if not rest:
-        return name == pattern
+        return False
     tail = rest.pop()
     if len(name) < len(head) + len(tail) or not name.startswith(head) or not name.endswith(tail):
         return False

@@ -145,6 +145,7 @@ def _under_path(found: Any, wanted: Any) -> Answer:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
+@lru_cache(maxsize=4096)
 def _path(text: str) -> str | None:
     """The path without detours; None where it leads out of its root or reads two ways."""
     if not text or "\\" in text or re.search(r"[\x00-\x1f\x7f]", text):

@@ -35,7 +35,11 @@ def rule_in_words(rule: PolicyRule) -> str:
     about = [_ABOUT[name](match) for name in _ABOUT if name in match]
     when = [predicate_in_words(each) for each in match.get("arguments", [])]
     sentence = " ".join([EFFECTS[rule["effect"]], what, *about])
-    return f"{sentence}, when {' and '.join(when)}." if when else f"{sentence}."
+    if when:
+        sentence += f", when {' and '.join(when)}"
+    if rule["effect"] == "ask" and "origin" in rule and rule["origin"]["kind"] == "default":
+        sentence += ", unless a rule allows it explicitly"
+    return f"{sentence}."
 
 
 def predicate_in_words(predicate: Predicate) -> str:

@@ -214,10 +214,12 @@ def _record(
     as_operator: bool,
     data: dict[str, Any] | None = None,
 ) -> None:
+    if actor is None:
+        # Every project gets what comes with the platform; that is nobody's deed.
+        return
     audit.record(
         action,
         actor=actor,
-        actor_label="" if actor else "omni",
         project=row.project,
         target=row.tool,
         data={"sha256": row.tool.sha256} | (data or {}) | audit.operator_mark(as_operator),

@@ -204,7 +204,11 @@ def _starter(user: User, project: Project, base: str) -> str:
     rows = selectors.published_policies(user, project).filter(name=base) if base else []
     if not rows:
         return pretty(STARTER)
-    return pretty(selectors.policy_version(user, project, base).document)
+    found = selectors.policy_version(user, project, base)
+    if found.project_id is not None:
+        return pretty(found.document)
+    # A project's copy beside the platform's needs a name of its own.
+    return pretty({**found.document, "name": f"{project.slug}-{base}"[:64], "version": "1.0.0"})
 
 
 def _deciding(project: Project, name: str) -> set[Any]:

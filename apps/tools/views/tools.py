@@ -22,7 +22,7 @@ from apps.tools.policy.versions import key
 from apps.tools.schema_view import rows_of
 from apps.tools.services import tools
 from apps.tools.views.documents import pretty, submit_document
-from omni.contracts.errors import NotFound
+from omni.contracts.errors import InvalidInput, NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ def tool_install(request: HttpRequest, project: Project, tool: str) -> HttpRespo
 @require_POST
 def tool_pin(request: HttpRequest, project: Project, tool: str) -> HttpResponse:
     version = request.POST.get("version", "")
+    if not version:
+        raise InvalidInput.field("version", "Choose an installed version.")
     tools.pin_tool(actor=signed_in(request), project=project, name=tool, version=version)
     messages.success(request, f"{tool} stands for version {version} from now on.")
     return redirect("tools:tool_detail", slug=project.slug, tool=tool)
