@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from omni import __version__, config, keyring
 from omni.contracts.errors import ConfigError
 from omni.edge import csp
+from omni.engine.lifecycle import Status as RunStatus
 from omni.telemetry.logs import logging_config
 
 CONFIG = config.current()
@@ -321,7 +322,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "McpServerStatus": "apps.tools.models.McpServer.Status",
         "McpTransport": "apps.tools.models.McpServer.Transport",
         "ApprovalState": "apps.runs.models.Approval.State",
-        "RunStatus": "omni.engine.lifecycle.Status",
+        "RunStatus": [each.value for each in RunStatus],
         "WorkerKind": "apps.runs.models.Worker.Kind",
     },
     "POSTPROCESSING_HOOKS": [
