@@ -1,0 +1,1 @@
+"""Judges that others wrote: what they say about our parts, run by `make conformance`."""
