@@ -20,7 +20,7 @@ def test_the_life_of_a_server(omni: Cli, ada: Cli, servers: Servers) -> None:
         "add",
         "friendly",
         *lab,
-        "--url",
+        "--address",
         url,
         "--allow-private",
         servers.pair,

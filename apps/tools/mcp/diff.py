@@ -36,7 +36,7 @@ class Change:
 def compare(before: Any, after: Any) -> tuple[Line, ...]:
     """Two definitions line by line, in one spelling, so that only real changes show."""
     lines = difflib.unified_diff(pretty(before), pretty(after), lineterm="", n=CONTEXT)
-    found = []
+    found: list[Line] = []
     for index, line in enumerate(lines):
         if index < 2:
             continue  # the names of files, of which there are none
