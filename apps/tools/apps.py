@@ -15,6 +15,6 @@ class ToolsConfig(AppConfig):
         ),
     )
     project_tabs = (
-        NavItem("MCP", "tools:mcp_project", "package", "Project", 25),
         NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),
+        NavItem("MCP", "tools:mcp_project", "package", "Project", 35),
     )
