@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from omni import __version__, config, keyring
 from omni.contracts.errors import ConfigError
 from omni.edge import csp
+from omni.engine.lifecycle import Status as RunStatus
 from omni.telemetry.logs import logging_config
 
 CONFIG = config.current()
@@ -340,7 +341,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "McpTransport": "apps.tools.models.McpServer.Transport",
         "ApprovalState": "apps.runs.models.Approval.State",
         "ToolOrigin": "apps.tools.models.ToolOrigin",
-        "RunStatus": "omni.engine.lifecycle.Status",
+        "RunStatus": [each.value for each in RunStatus],
         "WorkerKind": "apps.runs.models.Worker.Kind",
         "WorkerState": "apps.runs.models.Worker.State",
     },

@@ -6,7 +6,7 @@ import uuid
 
 from celery import shared_task
 
-from apps.tools.services.mcp_checks import check_server, send_due_checks
+from apps.tools.services.mcp_checks import begin_check, send_due_checks
 
 
 @shared_task(name="apps.tools.tasks.check_mcp_servers")
@@ -16,4 +16,4 @@ def check_mcp_servers() -> None:
 
 @shared_task(name="apps.tools.tasks.check_mcp_server")
 def check_mcp_server(server_id: str) -> None:
-    check_server(uuid.UUID(server_id))
+    begin_check(uuid.UUID(server_id))

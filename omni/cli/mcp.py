@@ -43,7 +43,7 @@ def mcp() -> None:
 @click.group(
     cls=Group,
     examples=(
-        "omni mcp servers add docs -p apollo --url https://docs.example.org/mcp",
+        "omni mcp servers add docs -p apollo --address https://docs.example.org/mcp",
         "omni mcp servers check docs -p apollo",
     ),
 )
@@ -79,9 +79,9 @@ def list_servers(client: Client, project: str, limit: int, as_json: bool) -> Non
 @servers.command(
     "add",
     examples=(
-        "omni mcp servers add docs -p apollo --url https://docs.example.org/mcp",
+        "omni mcp servers add docs -p apollo --address https://docs.example.org/mcp",
         "# With a credential, by the name of a secret:",
-        "omni mcp servers add crm -p apollo --url https://crm.example.org/mcp "
+        "omni mcp servers add crm -p apollo --address https://crm.example.org/mcp "
         "--credential 'Authorization: Bearer secret://CRM'",
         "# A program, in the sandbox:",
         "omni mcp servers add clock -p apollo --command 'mcp-server-time'",
@@ -89,7 +89,7 @@ def list_servers(client: Client, project: str, limit: int, as_json: bool) -> Non
 )
 @click.argument("name")
 @project_option
-@click.option("--url", "address", metavar="ADDRESS", help="Where it listens.")
+@click.option("--address", metavar="URL", help="Where it listens.")
 @click.option("--command", metavar="WORDS", help="The program and its arguments, for stdio.")
 @click.option(
     "--transport", type=click.Choice(TRANSPORTS),
@@ -184,7 +184,7 @@ def _body(
     description: str,
 ) -> dict[str, Any]:
     if bool(address) == bool(command):
-        raise click.UsageError("Say where it is: either --url or --command.")
+        raise click.UsageError("Say where it is: either --address or --command.")
     is_program = command is not None
     given: dict[str, Any] = {
         "transport": transport or ("stdio" if is_program else "streamable_http"),

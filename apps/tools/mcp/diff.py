@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.tools.mcp.text import visible
 from omni.contracts.canonical import digest
 
 CONTEXT = 3
@@ -35,11 +36,13 @@ class Change:
 def compare(before: Any, after: Any) -> tuple[Line, ...]:
     """Two definitions line by line, in one spelling, so that only real changes show."""
     lines = difflib.unified_diff(pretty(before), pretty(after), lineterm="", n=CONTEXT)
-    found = []
+    found: list[Line] = []
     for index, line in enumerate(lines):
         if index < 2:
             continue  # the names of files, of which there are none
         sign = line[0] if line[0] in "+-@" else ""
+        if sign == "@" and not found:
+            continue
         found.append(Line(sign, "⋯" if sign == "@" else line[1:]))
         if len(found) == MAX_LINES:
             break
@@ -81,4 +84,5 @@ def essence(kind: str, body: dict[str, Any]) -> str:
 def pretty(value: Any) -> list[str]:
     if value is None:
         return []
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    return [visible(line) for line in text.split("\n")]

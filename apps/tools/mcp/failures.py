@@ -30,6 +30,8 @@ class Witness:
     error: BaseException | None = None
     noise: bool = False
     """Whether something came that is no message of the protocol."""
+    closed: bool = False
+    """Whether a program closed its output, so that it is about to end."""
     sent: bool = False
     """Whether the call itself left; then nobody knows if a lost one had an effect."""
 

@@ -28,7 +28,7 @@ def check(server: McpServer) -> None:
         _command(server)
         _map("environment", server.environment, VARIABLE, PRINTABLE)
         _map("credentials", server.credentials, VARIABLE, TEMPLATE)
-        _refuse(server, "url", "headers", "allowed_private")
+        _refuse(server, "url", "headers")
         _hosts(server.egress)
     else:
         _url(server.url)
@@ -38,7 +38,7 @@ def check(server: McpServer) -> None:
             if name.lower() in OWN_HEADERS or name.lower().startswith("mcp-"):
                 raise InvalidInput.field("headers", f"{name} belongs to the protocol.")
         _refuse(server, "command", "environment", "egress")
-        _private(server.allowed_private)
+    _private(server.allowed_private)
     _refuse_plain_secrets(server)
 
 

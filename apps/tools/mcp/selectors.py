@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from apps.registry.models import Project, User
 from apps.registry.permissions import projects_with, require
@@ -76,7 +76,6 @@ def catalog_changes(
 
 
 def _counted(rows: QuerySet[McpServer]) -> QuerySet[McpServer]:
-    latest = McpCheck.objects.order_by("-id")
     offered = ~Q(entries__state="removed")
     return (
         rows.select_related("project", "added_by")
@@ -84,6 +83,5 @@ def _counted(rows: QuerySet[McpServer]) -> QuerySet[McpServer]:
             entry_count=Count("entries", filter=offered),
             waiting_count=Count("entries", filter=Q(entries__state__in=WAITING)),
         )
-        .prefetch_related(Prefetch("checks", latest, to_attr="latest_checks"))
         .order_by("slug", "id")
     )

@@ -23,7 +23,8 @@ MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 PROCESSES = 128
 # The session's own limit comes first; the sandbox's ends what it left behind.
 GRACE_SECONDS = 10.0
-LAST_WORDS_SECONDS = 0.5
+# A program that closed its output ends at once; how it did is worth waiting for.
+LAST_WORDS_SECONDS = 10.0
 
 
 def start(target: Target, bounds: Bounds) -> Process:
@@ -60,10 +61,10 @@ async def sandboxed(
         async with _piped(process, bounds, witness) as streams:
             yield streams
     except BaseException:
-        with anyio.CancelScope(shield=True):
-            result = await asyncio.to_thread(process.wait, LAST_WORDS_SECONDS)
-        if result is not None and witness.error is None:
-            witness.error = _ended(target.name, result)
+        if witness.closed and witness.error is None:
+            with anyio.CancelScope(shield=True):
+                result = await asyncio.to_thread(process.wait, LAST_WORDS_SECONDS)
+            witness.error = _ended(target.name, result) if result else None
         raise
     finally:
         with anyio.CancelScope(shield=True):
@@ -128,6 +129,7 @@ async def _read(reader: asyncio.StreamReader, to_session: Any, witness: Witness)
                 witness.error = TooMuch("one line is longer than the limit.")
                 return
             if not line:
+                witness.closed = True
                 return
             if not line.strip():
                 continue

@@ -25,6 +25,13 @@ def plain(text: str, limit: int = 500) -> str:
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
+def visible(text: str) -> str:
+    """The same text with what hides in it spelt out, so that a reader sees what is there."""
+    return "".join(
+        f"\\u{ord(each):04x}" if hides(each) or _is_control(each) else each for each in text
+    )
+
+
 def hides(character: str) -> bool:
     """Whether a person cannot see it, or it makes them see something else."""
     if character in _BIDIRECTIONAL or character in _INVISIBLE:

@@ -25,6 +25,7 @@ KEPT = 30
 State = McpEntry.State
 
 
+@transaction.atomic
 def record_catalog(server: McpServer, found: Found) -> McpCatalog:
     """Keep what the server offers now; the caller holds the server's row."""
     now = timezone.now()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from datetime import timedelta
@@ -9,8 +10,8 @@ from typing import Any
 
 import structlog
 from celery import current_app
-from django.db import transaction
-from django.db.models import Q
+from django.db import connections, transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.registry.models import User
@@ -30,6 +31,8 @@ KEPT = 100
 BATCH = 50
 # A check that nobody took by then is not worth taking.
 STALE_SECONDS = 120
+# Checks at the same time in one process.
+_slots = threading.BoundedSemaphore(16)
 
 
 def request_check(*, actor: User, server: McpServer, as_operator: bool = False) -> McpServer:
@@ -55,6 +58,8 @@ def send_due_checks() -> int:
     """Hand every server whose time has come to a worker; two of these at once do no harm."""
     now = timezone.now()
     due = Q(next_check_at__lte=now) | Q(next_check_at=None)
+    asked = Q(check_requested_at__lt=now - timedelta(seconds=STALE_SECONDS))
+    due |= asked & (Q(last_checked_at=None) | Q(last_checked_at__lt=F("check_requested_at")))
     with transaction.atomic():
         rows = McpServer.objects.select_for_update(skip_locked=True, of=("self",)).filter(
             due, enabled=True, project__archived_at=None
@@ -65,6 +70,22 @@ def send_due_checks() -> int:
     for server_id in ids:
         _send(server_id)
     return len(ids)
+
+
+def begin_check(server_id: uuid.UUID) -> None:
+    """Check in a thread of its own: a server that stalls must not hold a worker's slot for runs."""
+    if not _slots.acquire(blocking=False):
+        log.warning("mcp_check_put_off", server=str(server_id))
+        return
+    threading.Thread(target=_check_aside, args=[server_id], name="mcp-check", daemon=True).start()
+
+
+def _check_aside(server_id: uuid.UUID) -> None:
+    try:
+        check_server(server_id)
+    finally:
+        connections.close_all()
+        _slots.release()
 
 
 def check_server(server_id: uuid.UUID) -> McpCheck | None:
