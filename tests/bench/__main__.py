@@ -20,7 +20,7 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import durable_table, load
+from tests.bench import durable_table, load, sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASE = re.compile(r"(?:✓|ok)\s+(.+?)\s+(\d+(?:\.\d+)?) s\s*$")
@@ -192,10 +192,12 @@ def main() -> None:
     options = parser.parse_args()
     found = measure(options.seconds)
     if options.json:
-        print(as_json({**found, "runs": durable_table.measure()}))
+        more = {"runs": durable_table.measure(), "sandbox": sandbox.measure()}
+        print(as_json({**found, **more}))
         return
     show(found)
     durable_table.show(durable_table.measure())
+    sandbox.show(sandbox.measure())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from omni.sandbox.cell import root, supervisor, wire
-from omni.sandbox.cell.kernel import SetupFailed, map_user, unshare
+from omni.sandbox.cell.kernel import SetupFailed, fork_into, map_user
 
 LARGEST = 65536
 SPACES = ("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
@@ -47,34 +47,24 @@ def serve(requests: socket.socket, without: frozenset[str]) -> None:
 def _spare(requests: socket.socket, without: frozenset[str]) -> int:
     """A cell that waits; the descriptor tells when it has been taken, or has died."""
     reading, writing = os.pipe()
-    if os.fork() == 0:
-        os.close(reading)
-        _start(requests, writing, without)
+    try:
+        if fork_into(name for name in SPACES if name not in without) == 0:
+            _first(requests, writing, without)
+    except SetupFailed as error:
+        if os.fork() == 0:
+            _refuse_next(requests, writing, str(error))
     os.close(writing)
     return reading
 
 
-def _start(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
-    """A child of ours enters namespaces of its own; its child is the first process in them."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    try:
-        unshare(*(name for name in SPACES if name not in without))
-        if "user" not in without:
-            map_user(root.USER, 0, 0)
-        if os.fork() == 0:
-            _first(requests, taken, without)
-    except (SetupFailed, OSError) as error:
-        _refuse_next(requests, taken, str(error))
-    finally:
-        os._exit(0)
-
-
 def _first(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
+    """The first process of a cell; never returns."""
     try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        map_user(root.USER, 0, 0)
         root.prepare(without)
     except (SetupFailed, OSError) as error:
         _refuse_next(requests, taken, str(error))
-        os._exit(0)
     request, channel, tree = _take(requests, taken)
     try:
         root.furnish(request, tree, without)
@@ -97,6 +87,9 @@ def _take(requests: socket.socket, taken: int) -> tuple[dict[str, Any], socket.s
 
 
 def _refuse_next(requests: socket.socket, taken: int, reason: str) -> None:
-    """Whoever asks next learns what is wrong with this machine."""
-    _, channel, _ = _take(requests, taken)
-    supervisor.refuse(channel, reason)
+    """Whoever asks next learns what is wrong with this machine; never returns."""
+    try:
+        _, channel, _ = _take(requests, taken)
+        supervisor.refuse(channel, reason)
+    finally:
+        os._exit(0)
