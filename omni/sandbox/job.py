@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from omni.contracts.errors import InvalidInput
 from omni.sandbox.cell.names import problem
+from omni.sandbox.cell.root import OUT
 from omni.sandbox.conversation import Opener, converse
 from omni.sandbox.egress.approved import Approved
 from omni.sandbox.shapes import Job, Limits, OutputFile, Refused, Result, Status
@@ -47,6 +48,11 @@ def check(job: Job) -> None:
     for name in job.files:
         if reason := problem(name):
             raise InvalidInput.field("files", f"The file “{name[:80]}” is refused: {reason}.")
+    sizes = (
+        len(each) if isinstance(each, bytes) else each.stat().st_size for each in job.files.values()
+    )
+    if sum(sizes) > job.limits.disk_bytes or OUT in job.files:
+        raise InvalidInput.field("files", "The files do not fit into the job's folder.")
     for name, value in job.env.items():
         if not name or "=" in name or "\0" in name + value:
             raise InvalidInput.field("env", f"The variable “{name[:80]}” is not accepted.")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import get_args
 
 import psutil
 import pytest
 
 from omni.contracts.errors import InvalidInput
-from omni.sandbox.job import Job, Limits, OutputFile, run, run_in
+from omni.sandbox.job import Job, Limits, OutputFile, Result, Status, run, run_in
+from omni.sandbox.meaning import CATEGORY, sentence
 from omni.sandbox.zygote import Zygote
 from tests.sandbox.conftest import Run
 
@@ -195,6 +197,8 @@ def cells_alive(zygote: Zygote) -> int:
         {"command": ("true",), "files": {"../x": b""}},
         {"command": ("true",), "files": {"/x": b""}},
         {"command": ("true",), "files": {"a//b": b""}},
+        {"command": ("true",), "files": {"out": b""}},
+        {"command": ("true",), "files": {"a": b"xx"}, "limits": Limits(disk_bytes=1)},
         {"command": ("true",), "env": {"A=B": "x"}},
         {"command": ("true",), "workspace": Path("/no/such/folder")},
     ],
@@ -202,3 +206,12 @@ def cells_alive(zygote: Zygote) -> int:
 def test_nonsense_is_the_callers_mistake(words: dict[str, object], zygote: Zygote) -> None:
     with pytest.raises(InvalidInput):
         run_in(zygote.open, Job(**words))  # type: ignore[arg-type]
+
+
+@pytest.mark.req("SBX-4")
+def test_every_end_has_a_category_and_a_sentence() -> None:
+    """Limits name the limit, so that nobody has to guess which one to raise."""
+    said = {status: sentence(Result(status, 3), Limits()) for status in get_args(Status)}
+    assert len(set(said.values())) == len(said)
+    assert CATEGORY.keys() == said.keys() - {"ok"}
+    assert said["memory_limit"] == "The program used more than 512 MB of memory."
