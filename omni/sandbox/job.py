@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from omni.contracts.errors import InvalidInput
 from omni.sandbox.cell.names import problem
@@ -48,10 +49,7 @@ def check(job: Job) -> None:
     for name in job.files:
         if reason := problem(name):
             raise InvalidInput.field("files", f"The file “{name[:80]}” is refused: {reason}.")
-    sizes = (
-        len(each) if isinstance(each, bytes) else each.stat().st_size for each in job.files.values()
-    )
-    if sum(sizes) > job.limits.disk_bytes or OUT in job.files:
+    if OUT in job.files or sum(map(_size, job.files.values())) > job.limits.disk_bytes:
         raise InvalidInput.field("files", "The files do not fit into the job's folder.")
     for name, value in job.env.items():
         if not name or "=" in name or "\0" in name + value:
@@ -59,6 +57,10 @@ def check(job: Job) -> None:
     if job.workspace is not None and not job.workspace.is_dir():
         raise InvalidInput.field("workspace", "The workspace is not a folder.")
     Approved(job.egress)
+
+
+def _size(source: bytes | Path) -> int:
+    return len(source) if isinstance(source, bytes) else source.stat().st_size
 
 
 def _with_tier(result: Result, tier: str) -> Result:

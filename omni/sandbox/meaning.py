@@ -29,7 +29,7 @@ def sentence(result: Result, limits: Limits) -> str:
         "error": f"The program ended with exit code {result.exit_code}.",
         "signal": f"The program was ended by signal {-result.exit_code}.",
         "timeout": f"The program ran longer than {limits.wall_seconds:g} seconds.",
-        "cpu_limit": f"The program used more than {limits.cpu_seconds:g} seconds of processor time.",
+        "cpu_limit": f"The program used more than {limits.cpu_seconds:g} processor seconds.",
         "memory_limit": f"The program used more than {_size(limits.memory_bytes)} of memory.",
         "file_limit": f"The program wrote a file of more than {_size(limits.file_bytes)}.",
         "disk_limit": f"The program's folders are full: {_size(limits.disk_bytes)} "

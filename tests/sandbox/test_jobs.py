@@ -33,6 +33,39 @@ def test_the_public_door_says_which_tier_it_used() -> None:
     assert result.usage["wall_seconds"] > 0 and result.usage["memory_peak_bytes"] > 0
 
 
+ORDINARY = b"""
+import asyncio, ctypes, multiprocessing, socket, sqlite3, ssl, subprocess, tempfile
+from multiprocessing import shared_memory
+
+def square(number):
+    return number * number
+
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        assert pool.map(square, range(3)) == [0, 1, 4]
+    assert asyncio.run(asyncio.sleep(0, "done")) == "done"
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"x")
+    sqlite3.connect("a.db").execute("CREATE TABLE a (b)")
+    assert ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 7)() == 7
+    memory = shared_memory.SharedMemory(create=True, size=1000)
+    memory.close(), memory.unlink()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        socket.create_connection(door.getsockname()).close()
+    assert socket.gethostname() == "sandbox"
+    said = subprocess.run(["sh", "-c", "echo a b | tr ' ' '-'"], capture_output=True, text=True)
+    print(said.stdout.strip())
+"""
+
+
+def test_ordinary_programs_work(zygote: Zygote) -> None:
+    """Processes, threads, shared memory, loopback, databases: the walls are not in their way."""
+    limits = Limits(wall_seconds=90, cpu_seconds=60)
+    job = Job(("python3", "main.py"), files={"main.py": ORDINARY}, limits=limits)
+    result = run_in(zygote.open, job)
+    assert (result.status, result.stdout) == ("ok", b"a-b\n"), result
+
+
 def test_variables_are_the_jobs_own(run_python: Run) -> None:
     result = run_python("import os; print(sorted(os.environ.items()))", env={"GREETING": "hello"})
     said = result.stdout.decode()

@@ -122,9 +122,10 @@ def _write(path: str, data: bytes) -> None:
 
 
 def prepare(without: frozenset[str]) -> None:
-    """What every job has for itself, before it is known which: a /proc and a loopback."""
+    """What every job has for itself, before it is known which: /proc, a name, a loopback."""
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     mount("proc", "/proc", "proc", flags, "subset=pid")
+    socket.sethostname("sandbox")
     if "net" not in without:
         raise_loopback()
 
