@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
@@ -173,19 +174,17 @@ def test_a_job_is_cancelled_with_all_it_started(zygote: Zygote) -> None:
         "import os, sys, time\n"
         "for _ in range(3):\n"
         "    if os.fork() == 0: os.setsid(); break\n"
-        "print('begun', flush=True)\n"
         "time.sleep(3600)\n"
     )
-    before = cells_alive(zygote)
-    asked: list[None] = []
+    mark = uuid.uuid4().hex
 
     def cancelled() -> bool:
-        asked.append(None)
-        return len(asked) > 8
+        return len(alive(mark)) == 4
 
-    result = run_in(zygote.open, Job(("python3", "-c", code)), cancelled=cancelled)
+    job = Job(("python3", "-c", code, mark), limits=Limits(wall_seconds=90))
+    result = run_in(zygote.open, job, cancelled=cancelled)
     assert (result.status, result.files) == ("cancelled", ())
-    assert cells_alive(zygote) == before
+    assert alive(mark) == []
 
 
 def test_a_job_that_is_cancelled_before_does_not_start() -> None:
@@ -197,29 +196,32 @@ def test_a_job_that_is_cancelled_before_does_not_start() -> None:
 
 
 def test_nothing_survives_a_job(zygote: Zygote) -> None:
-    before = cells_alive(zygote)
+    """Daemons that left their parents, their session and their output behind."""
     code = (
         "import os, time\n"
         "for _ in range(5):\n"
         "    if os.fork() == 0:\n"
         "        os.setsid()\n"
         "        if os.fork(): os._exit(0)\n"
+        "        for number in range(3): os.close(number)\n"
         "        time.sleep(3600)\n"
     )
-    result = run_in(zygote.open, Job(("python3", "-c", code)))
+    mark = uuid.uuid4().hex
+    result = run_in(zygote.open, Job(("python3", "-c", code, mark)))
     assert result.status == "ok"
-    assert cells_alive(zygote) == before
+    assert alive(mark) == []
 
 
-def cells_alive(zygote: Zygote) -> int:
-    """Processes below it, whatever namespace they are in; zombies are not alive."""
-    count = 0
-    for child in psutil.Process(zygote.pid).children(recursive=True):
+def alive(mark: str) -> list[int]:
+    """Processes of the machine with this word in their command, whatever namespace they are in."""
+    found = []
+    for process in psutil.process_iter():
         try:
-            count += child.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
+            if mark in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.Error:
             continue
-    return count
+    return found
 
 
 @pytest.mark.parametrize(
