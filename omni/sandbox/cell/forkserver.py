@@ -61,7 +61,7 @@ def _first(requests: socket.socket, taken: int, without: frozenset[str]) -> None
     """The first process of a cell; never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        map_user(root.USER, 0, 0)
+        map_user((root.USER, root.USER), (0, 0))
         root.prepare(without)
     except (SetupFailed, OSError) as error:
         _refuse_next(requests, taken, str(error))

@@ -131,9 +131,10 @@ def enter_root(folder: str) -> None:
     os.chdir("/")
 
 
-def map_user(inside: int, outside: int, group_outside: int, process: str = "self") -> None:
+def map_user(inside: tuple[int, int], outside: tuple[int, int], process: str = "self") -> None:
     """One user and one group; everybody else appears as nobody."""
-    rows = {"uid_map": f"{inside} {outside} 1", "gid_map": f"{inside} {group_outside} 1"}
+    pairs = zip(("uid_map", "gid_map"), inside, outside, strict=True)
+    rows = {name: f"{within} {without} 1" for name, within, without in pairs}
     for name, text in {"setgroups": "deny", **rows}.items():
         try:
             with open(f"/proc/{process}/{name}", "w") as file:
