@@ -111,6 +111,8 @@ def choose(namespaces: Opener = SHARED.open) -> Chosen:
             canary(opener, roots_of_interpreter())
         except Refused as error:
             reasons += [f"{tier}: {reason}" for reason in error.reasons]
+        except OSError as error:
+            reasons.append(f"{tier}: {error}")
         else:
             return Chosen(tier, opener, tuple(reasons))
     return Chosen("none", None, tuple(reasons))

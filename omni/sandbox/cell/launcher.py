@@ -39,8 +39,9 @@ def main(number: int) -> None:
     try:
         plan = json.loads(control.recv(LARGEST))
         cells, users = prepare(plan)
-    except (SetupFailed, OSError) as error:
-        control.send(json.dumps({"refused": str(error)}).encode())
+    except Exception as error:  # noqa: BLE001  (nobody else would hear of it)
+        reason = str(error) if isinstance(error, SetupFailed | OSError) else repr(error)
+        control.send(json.dumps({"refused": reason}).encode())
         return
     hello = json.dumps({"landlock": landlock.version()}).encode()
     # Jobs without a workspace need not come through us.
