@@ -42,8 +42,8 @@ def measure() -> dict[str, dict[str, float]]:
     zygote = Zygote()
     job = Job(("python3", *WORDS))
 
-    def warm_start() -> None:
-        converse(zygote.open, job).close()
+    def warm_start() -> Callable[[], None]:
+        return converse(zygote.open, job).close
 
     def warm() -> None:
         assert run_in(zygote.open, job).stdout == b"42\n"
@@ -55,7 +55,7 @@ def measure() -> dict[str, dict[str, float]]:
         finally:
             fresh.close()
 
-    rows: dict[str, Callable[[], None]] = {
+    rows: dict[str, Callable[[], Callable[[], None] | None]] = {
         BARE: bare,
         "sandbox, start of a warm cell": warm_start,
         "sandbox, full job, warm": warm,
@@ -68,9 +68,11 @@ def measure() -> dict[str, dict[str, float]]:
         for round_ in range(ROUNDS + 2):
             for name, work in rows.items():
                 began = time.perf_counter()
-                work()
+                tidy = work()
                 if round_ >= 2:
                     found[name].append(time.perf_counter() - began)
+                if tidy:
+                    tidy()
     finally:
         zygote.close()
     return {name: _figures(seconds) for name, seconds in found.items()}
