@@ -19,7 +19,6 @@ class ToolsConfig(AppConfig):
         NavItem("MCP", "tools:mcp_project", "package", "Project", 25),
         NavItem("Policies", "tools:policy_list", "shield", "Project", 26, "rules allow deny why"),
         NavItem("Secrets", "tools:project_secrets", "lock", "Project", 30),
-        NavItem("MCP", "tools:mcp_project", "package", "Project", 35),
     )
 
     def ready(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import time
@@ -62,18 +63,49 @@ class Group:
         return False
 
     def close(self) -> None:
-        """It can be removed once its last process is gone, which may take the kernel a moment."""
-        until = time.monotonic() + REMOVE_SECONDS
-        for folder in self.folders:
-            while folder.exists():
-                try:
-                    folder.rmdir()
-                except OSError:
-                    if time.monotonic() > until:
-                        break
-                    time.sleep(0.005)
+        """Nobody waits for the kernel to let go of it: what cannot be removed yet is later."""
+        with _lock:
+            _ended.extend(self.folders)
+        sweep()
 
 
+_lock = threading.Lock()
+_ended: list[Path] = []
+
+
+def sweep() -> None:
+    """Remove the groups of ended jobs; those that are still busy stay on the list."""
+    with _lock:
+        _ended[:] = [folder for folder in _ended if not _remove(folder)]
+
+
+def _remove(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def sweep_all() -> None:
+    """Before this process ends; its successor would find what is left all the same."""
+    until = time.monotonic() + REMOVE_SECONDS
+    while _ended and time.monotonic() < until:
+        sweep()
+        time.sleep(0.005)
+
+
+def _after_fork() -> None:
+    """They are our parent's to remove."""
+    global _lock
+    _lock = threading.Lock()
+    _ended.clear()
+
+
+atexit.register(sweep_all)
+os.register_at_fork(after_in_child=_after_fork)
 _found: tuple[Path, ...] | None = None
 
 

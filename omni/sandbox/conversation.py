@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from omni.sandbox import interpreter
 from omni.sandbox.cell import wire
+from omni.sandbox.cell.export import MAX_SKIPPED
 from omni.sandbox.cell.names import problem
 from omni.sandbox.cell.root import OUT, TEMPORARY, WORK, WORKSPACE
 from omni.sandbox.cell.supervisor import PROXY
@@ -31,6 +32,7 @@ GRACE_SECONDS = 10
 CANCEL_SECONDS = 0.7
 LOOK_SECONDS = 0.05
 STATUSES = frozenset(get_args(Status)) - {"refused"}
+MEASURES = ("cpu_seconds", "wall_seconds", "memory_peak_bytes", "processes_peak")
 
 
 class Unborn(Refused):
@@ -131,8 +133,9 @@ class Conversation:
             if kind == wire.REFUSED:
                 raise Refused(str(head["reason"]))
             return self._checked(head, forced)
-        except (wire.Broken, OSError):
-            # It was ended from outside: by us, or by the kernel for want of memory.
+        except (wire.Broken, OSError, KeyError, TypeError):
+            # It was ended from outside, by us or by the kernel for want of memory; or it is not
+            # our supervisor any more that speaks, and nothing it says counts.
             self._kill()
             killed: Status = "memory_limit" if self._starved() else "signal"
             return Result(forced or killed, -signal.SIGKILL, usage=self._usage({}))
@@ -162,10 +165,17 @@ class Conversation:
         return self._group is not None and self._group.starved()
 
     def _usage(self, said: dict[str, Any]) -> dict[str, Any]:
+        usage: dict[str, Any] = {
+            name: said[name] for name in MEASURES if isinstance(said.get(name), int | float)
+        }
+        usage["skipped"] = [
+            {"name": str(row["name"])[:200], "reason": str(row["reason"])[:200]}
+            for row in said.get("skipped", [])[:MAX_SKIPPED]
+        ]
         if self._proxy is not None:
             self._proxy.close()
-            return {**said, "egress": self._proxy.log}
-        return dict(said)
+            usage["egress"] = self._proxy.log
+        return usage
 
     def _kill(self) -> None:
         if self._handle >= 0:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from omni.contracts.errors import InvalidInput
 from omni.sandbox.cell.names import problem
+from omni.sandbox.cell.root import OUT
 from omni.sandbox.conversation import Opener, converse
 from omni.sandbox.egress.approved import Approved
 from omni.sandbox.shapes import Job, Limits, OutputFile, Refused, Result, Status
@@ -47,12 +49,18 @@ def check(job: Job) -> None:
     for name in job.files:
         if reason := problem(name):
             raise InvalidInput.field("files", f"The file “{name[:80]}” is refused: {reason}.")
+    if OUT in job.files or sum(map(_size, job.files.values())) > job.limits.disk_bytes:
+        raise InvalidInput.field("files", "The files do not fit into the job's folder.")
     for name, value in job.env.items():
         if not name or "=" in name or "\0" in name + value:
             raise InvalidInput.field("env", f"The variable “{name[:80]}” is not accepted.")
     if job.workspace is not None and not job.workspace.is_dir():
         raise InvalidInput.field("workspace", "The workspace is not a folder.")
     Approved(job.egress)
+
+
+def _size(source: bytes | Path) -> int:
+    return len(source) if isinstance(source, bytes) else source.stat().st_size
 
 
 def _with_tier(result: Result, tier: str) -> Result:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
+from pathlib import Path
 from typing import IO
 
 from omni.sandbox.conversation import converse
@@ -69,13 +70,24 @@ def open_session(
     env: Mapping[str, str],
     egress: tuple[str, ...] = (),
     limits: Mapping[str, float] | None = None,
+    *,
     allow_private: frozenset[str] = frozenset(),
+    workspace: Path | None = None,
+    writable: bool = False,
 ) -> Process:
     """Start a program; `limits` are those of a job by name. Refused when this machine cannot."""
     wanted = {
         name: int(value) if name in WHOLE else value for name, value in (limits or {}).items()
     }
     bounds = Limits(**{"wall_seconds": WALL_SECONDS, "cpu_seconds": WALL_SECONDS, **wanted})  # type: ignore[arg-type]
-    job = Job(command, env=env, egress=egress, limits=bounds, allow_private=allow_private)
+    job = Job(
+        command,
+        env=env,
+        egress=egress,
+        limits=bounds,
+        allow_private=allow_private,
+        workspace=workspace,
+        writable=writable,
+    )
     check(job)
     return Process(job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ class Choice:
         self._lock = threading.Lock()
         self._chosen: Chosen | None = None
         self._again = 0.0
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def get(self) -> Chosen:
         with self._lock:
@@ -90,9 +92,9 @@ class Choice:
                 self._again = time.monotonic() + RETRY_SECONDS
             return found
 
-    def forget(self) -> None:
-        with self._lock:
-            self._chosen = None
+    def _after_fork(self) -> None:
+        """Another thread may have held it; the machine is still the same one."""
+        self._lock = threading.Lock()
 
 
 def choose(namespaces: Opener = SHARED.open) -> Chosen:
@@ -109,6 +111,8 @@ def choose(namespaces: Opener = SHARED.open) -> Chosen:
             canary(opener, roots_of_interpreter())
         except Refused as error:
             reasons += [f"{tier}: {reason}" for reason in error.reasons]
+        except OSError as error:
+            reasons.append(f"{tier}: {error}")
         else:
             return Chosen(tier, opener, tuple(reasons))
     return Chosen("none", None, tuple(reasons))

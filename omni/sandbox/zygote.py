@@ -83,7 +83,6 @@ class Zygote:
             "egress": bool(job.egress),
             "workspace": str(job.workspace.resolve()) if job.workspace else "",
             "writable": job.writable,
-            "uid": interpreter.unprivileged_uid(),
         }
         # Only the launcher sees the machine's folders; everything else goes to the cells directly.
         door = self._control if job.workspace or self._cells is None else self._cells

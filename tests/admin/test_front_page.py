@@ -143,3 +143,9 @@ def test_its_policy_allows_no_inline_script(console: Client, client: Client) -> 
     scripts = next(part for part in policy.split(";") if "script-src" in part)
     assert scripts.split() == ["script-src", "'self'", "'unsafe-eval'"]
     assert "unsafe-eval" not in client.get("/login")["Content-Security-Policy"]
+
+
+@pytest.mark.req("SBX-2")
+def test_it_names_the_tier_of_the_sandbox(console: Client) -> None:
+    facts = dict(console.get("/admin/").context["state"].facts)
+    assert facts["Sandbox"].startswith(("namespaces", "bubblewrap", "refuses"))

@@ -20,7 +20,7 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import durable_table, load, policy_table
+from tests.bench import durable_table, load, policy_table, sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASE = re.compile(r"(?:✓|ok)\s+(.+?)\s+(\d+(?:\.\d+)?) s\s*$")
@@ -192,12 +192,17 @@ def main() -> None:
     options = parser.parse_args()
     found = measure(options.seconds)
     if options.json:
-        tables = {"runs": durable_table.measure(), "policy": policy_table.measure()}
+        tables = {
+            "runs": durable_table.measure(),
+            "policy": policy_table.measure(),
+            "sandbox": sandbox.measure(),
+        }
         print(as_json({**found, **tables}))
         return
     show(found)
     durable_table.show(durable_table.measure())
     policy_table.show(policy_table.measure())
+    sandbox.show(sandbox.measure())
 
 
 if __name__ == "__main__":

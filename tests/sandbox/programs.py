@@ -95,13 +95,15 @@ FILES = [
         "files: of the machine",
         """
 seen = []
-for path in (os.environ["HOST_FILE"], "/etc/shadow", "/etc/hostname", "/proc/1/root/etc/hostname",
-             "/proc/self/root/etc/hostname", "/proc/1/cwd/../etc/hostname", "/proc/sys/kernel",
+tops = ["/proc/1/root", "/proc/self/root", "/proc/1/cwd/.."]
+for path in (os.environ["HOST_FILE"], "/etc/shadow", "/etc/hostname",
+             *(top + "/etc/hostname" for top in tops), "/proc/sys/kernel",
              "/proc/kcore", "/proc/cpuinfo", "/sys/kernel", "/home", "/var", "/boot", "/mnt",
              "/run", "/old_root"):
     try:
         os.stat(path)
-        seen.append(path)
+        if not sys.base_prefix.startswith(path + "/"):
+            seen.append(path)
     except OSError:
         pass
 seen += [line for line in open("/etc/passwd") if line.startswith("root")]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import get_args
 
 import psutil
 import pytest
 
 from omni.contracts.errors import InvalidInput
-from omni.sandbox.job import Job, Limits, OutputFile, run, run_in
+from omni.sandbox.job import Job, Limits, OutputFile, Result, Status, run, run_in
+from omni.sandbox.meaning import CATEGORY, sentence
 from omni.sandbox.zygote import Zygote
 from tests.sandbox.conftest import Run
 
@@ -29,6 +32,39 @@ def test_the_public_door_says_which_tier_it_used() -> None:
     assert (result.status, result.stdout) == ("ok", b"42\n")
     assert result.usage["tier"] == "namespaces"
     assert result.usage["wall_seconds"] > 0 and result.usage["memory_peak_bytes"] > 0
+
+
+ORDINARY = b"""
+import asyncio, ctypes, multiprocessing, socket, sqlite3, ssl, subprocess, tempfile
+from multiprocessing import shared_memory
+
+def square(number):
+    return number * number
+
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        assert pool.map(square, range(3)) == [0, 1, 4]
+    assert asyncio.run(asyncio.sleep(0, "done")) == "done"
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"x")
+    sqlite3.connect("a.db").execute("CREATE TABLE a (b)")
+    assert ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 7)() == 7
+    memory = shared_memory.SharedMemory(create=True, size=1000)
+    memory.close(), memory.unlink()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        socket.create_connection(door.getsockname()).close()
+    assert socket.gethostname() == "sandbox"
+    said = subprocess.run(["sh", "-c", "echo a b | tr ' ' '-'"], capture_output=True, text=True)
+    print(said.stdout.strip())
+"""
+
+
+def test_ordinary_programs_work(zygote: Zygote) -> None:
+    """Processes, threads, shared memory, loopback, databases: the walls are not in their way."""
+    limits = Limits(wall_seconds=90, cpu_seconds=60)
+    job = Job(("python3", "main.py"), files={"main.py": ORDINARY}, limits=limits)
+    result = run_in(zygote.open, job)
+    assert (result.status, result.stdout) == ("ok", b"a-b\n"), result
 
 
 def test_variables_are_the_jobs_own(run_python: Run) -> None:
@@ -138,19 +174,17 @@ def test_a_job_is_cancelled_with_all_it_started(zygote: Zygote) -> None:
         "import os, sys, time\n"
         "for _ in range(3):\n"
         "    if os.fork() == 0: os.setsid(); break\n"
-        "print('begun', flush=True)\n"
         "time.sleep(3600)\n"
     )
-    before = cells_alive(zygote)
-    asked: list[None] = []
+    mark = uuid.uuid4().hex
 
     def cancelled() -> bool:
-        asked.append(None)
-        return len(asked) > 8
+        return len(alive(mark)) == 4
 
-    result = run_in(zygote.open, Job(("python3", "-c", code)), cancelled=cancelled)
+    job = Job(("python3", "-c", code, mark), limits=Limits(wall_seconds=90))
+    result = run_in(zygote.open, job, cancelled=cancelled)
     assert (result.status, result.files) == ("cancelled", ())
-    assert cells_alive(zygote) == before
+    assert alive(mark) == []
 
 
 def test_a_job_that_is_cancelled_before_does_not_start() -> None:
@@ -162,29 +196,32 @@ def test_a_job_that_is_cancelled_before_does_not_start() -> None:
 
 
 def test_nothing_survives_a_job(zygote: Zygote) -> None:
-    before = cells_alive(zygote)
+    """Daemons that left their parents, their session and their output behind."""
     code = (
         "import os, time\n"
         "for _ in range(5):\n"
         "    if os.fork() == 0:\n"
         "        os.setsid()\n"
         "        if os.fork(): os._exit(0)\n"
+        "        for number in range(3): os.close(number)\n"
         "        time.sleep(3600)\n"
     )
-    result = run_in(zygote.open, Job(("python3", "-c", code)))
+    mark = uuid.uuid4().hex
+    result = run_in(zygote.open, Job(("python3", "-c", code, mark)))
     assert result.status == "ok"
-    assert cells_alive(zygote) == before
+    assert alive(mark) == []
 
 
-def cells_alive(zygote: Zygote) -> int:
-    """Processes below it, whatever namespace they are in; zombies are not alive."""
-    count = 0
-    for child in psutil.Process(zygote.pid).children(recursive=True):
+def alive(mark: str) -> list[int]:
+    """Processes of the machine with this word in their command, whatever namespace they are in."""
+    found = []
+    for process in psutil.process_iter():
         try:
-            count += child.status() != psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
+            if mark in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.Error:
             continue
-    return count
+    return found
 
 
 @pytest.mark.parametrize(
@@ -195,6 +232,8 @@ def cells_alive(zygote: Zygote) -> int:
         {"command": ("true",), "files": {"../x": b""}},
         {"command": ("true",), "files": {"/x": b""}},
         {"command": ("true",), "files": {"a//b": b""}},
+        {"command": ("true",), "files": {"out": b""}},
+        {"command": ("true",), "files": {"a": b"xx"}, "limits": Limits(disk_bytes=1)},
         {"command": ("true",), "env": {"A=B": "x"}},
         {"command": ("true",), "workspace": Path("/no/such/folder")},
     ],
@@ -202,3 +241,12 @@ def cells_alive(zygote: Zygote) -> int:
 def test_nonsense_is_the_callers_mistake(words: dict[str, object], zygote: Zygote) -> None:
     with pytest.raises(InvalidInput):
         run_in(zygote.open, Job(**words))  # type: ignore[arg-type]
+
+
+@pytest.mark.req("SBX-4")
+def test_every_end_has_a_category_and_a_sentence() -> None:
+    """Limits name the limit, so that nobody has to guess which one to raise."""
+    said = {status: sentence(Result(status, 3), Limits()) for status in get_args(Status)}
+    assert len(set(said.values())) == len(said)
+    assert CATEGORY.keys() == said.keys() - {"ok"}
+    assert said["memory_limit"] == "The program used more than 512 MB of memory."

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
+import uuid
 
 import pytest
 
-from omni.sandbox.probe import probe
 from omni.sandbox.session import open_session
-from omni.sandbox.zygote import SHARED
-from tests.sandbox.test_jobs import cells_alive
+from tests.sandbox.test_jobs import alive
 
 pytestmark = [pytest.mark.req("SBX-1", "MCP-1"), pytest.mark.xdist_group("sandbox")]
 
@@ -41,15 +40,13 @@ def test_it_answers_until_its_input_ends() -> None:
 
 def test_closing_ends_it_with_all_it_started() -> None:
     code = "import os, time\nos.fork()\nprint('ready', flush=True)\ntime.sleep(3600)"
-    probe()
-    zygote = SHARED.current()
-    before = cells_alive(zygote)
-    session = open_session(("python3", "-c", code), {}, (), {"wall_seconds": 90})
+    mark = uuid.uuid4().hex
+    session = open_session(("python3", "-c", code, mark), {}, (), {"wall_seconds": 90})
     assert session.stdout.readline() == b"ready\n"
     session.close()
     session.close()
     assert session.result is not None and session.result.status == "cancelled"
-    assert cells_alive(zygote) == before
+    assert alive(mark) == []
 
 
 @pytest.mark.req("SBX-4")

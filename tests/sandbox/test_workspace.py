@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from omni.sandbox.cell import workspace as inside
+from omni.sandbox.cell.kernel import SetupFailed
 from tests.sandbox.conftest import Run
 
 pytestmark = [pytest.mark.req("SBX-1"), pytest.mark.xdist_group("sandbox")]
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders to hand over")
 
 
 @pytest.fixture
@@ -84,15 +88,34 @@ def test_programs_there_gain_no_rights(run_python: Run, folder: Path) -> None:
     assert b"1000" in result.stdout, result
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has folders to hand over")
-def test_without_mapped_mounts_it_is_handed_over(folder: Path) -> None:
+@only_root
+def test_a_folder_of_somebody_else_stays_theirs(run_python: Run, folder: Path) -> None:
+    """Root serves other people's folders too; what a job makes there is the owner's."""
+    for path in (folder, folder / "note.txt"):
+        os.chown(path, 4242, 4343)
+    result = run_python("open('new.txt', 'w').write('x')", workspace=folder, writable=True)
+    assert result.status == "ok", result.stderr
+    facts = (folder / "new.txt").stat()
+    assert (facts.st_uid, facts.st_gid) == (4242, 4343)
+
+
+@only_root
+@pytest.mark.parametrize("writable", [True, False])
+def test_without_mapped_mounts_it_is_handed_over(writable: bool, folder: Path) -> None:
     """A file system that cannot show its files as another user's: they become that user's."""
+
+    class NoMaps(inside.Users):
+        def namespace(self, owner: int, group: int) -> int:
+            raise SetupFailed("not supported")
+
     (folder / "sub").mkdir()
     (folder / "link").symlink_to(folder.parent / "secret.txt")
-    place = os.open(folder, os.O_RDONLY)
+    request = {"workspace": str(folder), "writable": writable}
+    tree = inside.open_workspace(request, NoMaps(4242))
     try:
-        inside.hand_over(place, 4242)
+        with pytest.raises(OSError) if not writable else nullcontext():
+            os.close(os.open("note.txt", os.O_WRONLY, dir_fd=tree))
     finally:
-        os.close(place)
+        os.close(tree)
     assert {path.lstat().st_uid for path in (folder, *folder.rglob("*"))} == {4242}
     assert (folder.parent / "secret.txt").stat().st_uid == 0

@@ -91,7 +91,6 @@ import threading
 from tests.sandbox.test_zygote import SLEEPER
 from omni.sandbox.job import run
 from omni.sandbox.zygote import SHARED
-run_it = threading.Thread(target=run, args=(SLEEPER,), daemon=True)
 seen = []
 def begun():
     if not seen:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from omni.sandbox.cell.names import problem
 from omni.sandbox.cell.root import OUT, WORK
@@ -16,8 +15,7 @@ MAX_ENTRIES = 10_000
 OPENING = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """An open file, so that its name plays no part any more."""
 
     name: str
@@ -33,8 +31,7 @@ class Found:
         return bytes(data)
 
 
-@dataclass
-class Export:
+class Export(NamedTuple):
     """What is taken, and what is not with the reason."""
 
     files: list[Found]

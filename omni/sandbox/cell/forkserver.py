@@ -12,11 +12,12 @@ import time
 from typing import Any
 
 from omni.sandbox.cell import root, supervisor, wire
-from omni.sandbox.cell.kernel import SetupFailed, map_user, unshare
+from omni.sandbox.cell.kernel import SetupFailed, fork_into, map_user
 
 LARGEST = 65536
 SPACES = ("user", "mount", "pid", "net", "ipc", "uts", "cgroup")
 SPARES = 2
+QUIET_MS = 30
 PAUSE_SECONDS = 0.05
 
 
@@ -30,10 +31,12 @@ def serve(requests: socket.socket, without: frozenset[str]) -> None:
     poll.register(requests, 0)
     spares = 0
     while True:
-        while spares < SPARES:
+        # With one in reserve the next is made when it is quiet: the job that began needs the time.
+        events = poll.poll(QUIET_MS if spares < SPARES else None) if spares else []
+        if not events:
             poll.register(_spare(requests, without), select.POLLIN)
             spares += 1
-        for ready, _ in poll.poll():
+        for ready, _ in events:
             if ready == requests.fileno():
                 return
             if not os.read(ready, 1):
@@ -47,34 +50,24 @@ def serve(requests: socket.socket, without: frozenset[str]) -> None:
 def _spare(requests: socket.socket, without: frozenset[str]) -> int:
     """A cell that waits; the descriptor tells when it has been taken, or has died."""
     reading, writing = os.pipe()
-    if os.fork() == 0:
-        os.close(reading)
-        _start(requests, writing, without)
+    try:
+        if fork_into(name for name in SPACES if name not in without) == 0:
+            _first(requests, writing, without)
+    except SetupFailed as error:
+        if os.fork() == 0:
+            _refuse_next(requests, writing, str(error))
     os.close(writing)
     return reading
 
 
-def _start(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
-    """A child of ours enters namespaces of its own; its child is the first process in them."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    try:
-        unshare(*(name for name in SPACES if name not in without))
-        if "user" not in without:
-            map_user(root.USER, 0, 0)
-        if os.fork() == 0:
-            _first(requests, taken, without)
-    except (SetupFailed, OSError) as error:
-        _refuse_next(requests, taken, str(error))
-    finally:
-        os._exit(0)
-
-
 def _first(requests: socket.socket, taken: int, without: frozenset[str]) -> None:
+    """The first process of a cell; never returns."""
     try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        map_user((root.USER, root.USER), (0, 0))
         root.prepare(without)
     except (SetupFailed, OSError) as error:
         _refuse_next(requests, taken, str(error))
-        os._exit(0)
     request, channel, tree = _take(requests, taken)
     try:
         root.furnish(request, tree, without)
@@ -97,6 +90,9 @@ def _take(requests: socket.socket, taken: int) -> tuple[dict[str, Any], socket.s
 
 
 def _refuse_next(requests: socket.socket, taken: int, reason: str) -> None:
-    """Whoever asks next learns what is wrong with this machine."""
-    _, channel, _ = _take(requests, taken)
-    supervisor.refuse(channel, reason)
+    """Whoever asks next learns what is wrong with this machine; never returns."""
+    try:
+        _, channel, _ = _take(requests, taken)
+        supervisor.refuse(channel, reason)
+    finally:
+        os._exit(0)

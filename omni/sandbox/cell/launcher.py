@@ -39,8 +39,9 @@ def main(number: int) -> None:
     try:
         plan = json.loads(control.recv(LARGEST))
         cells, users = prepare(plan)
-    except (SetupFailed, OSError) as error:
-        control.send(json.dumps({"refused": str(error)}).encode())
+    except Exception as error:  # noqa: BLE001  (nobody else would hear of it)
+        reason = str(error) if isinstance(error, SetupFailed | OSError) else repr(error)
+        control.send(json.dumps({"refused": reason}).encode())
         return
     hello = json.dumps({"landlock": landlock.version()}).encode()
     # Jobs without a workspace need not come through us.
@@ -48,7 +49,7 @@ def main(number: int) -> None:
     serve(control, cells, users)
 
 
-def prepare(plan: dict[str, Any]) -> tuple[socket.socket, int]:
+def prepare(plan: dict[str, Any]) -> tuple[socket.socket, workspace.Users | None]:
     """A socket to the process that forks cells, and the users' map for root's workspaces."""
     without = frozenset(plan["without"])
     privileged = os.geteuid() == 0
@@ -56,9 +57,10 @@ def prepare(plan: dict[str, Any]) -> tuple[socket.socket, int]:
         # Root by name only, as in many containers: from here on as anybody else.
         become(plan["uid"])
         privileged = False
-    users = -1
-    if privileged:
-        users = workspace.users_map(plan["uid"])
+    users = workspace.Users(plan["uid"]) if privileged else None
+    if users is not None:
+        # Most workspaces are root's own; and where this fails nothing else would work.
+        users.namespace(0, 0)
     else:
         enter_user_namespace()
         unshare("mount")
@@ -112,7 +114,7 @@ def _as_the_first(channel: socket.socket, parts: root.Parts, without: frozenset[
         os._exit(0)
 
 
-def serve(control: socket.socket, cells: socket.socket, users: int) -> None:
+def serve(control: socket.socket, cells: socket.socket, users: workspace.Users | None) -> None:
     """Pass on the requests that want a workspace, with that as a mount."""
     while True:
         ready, _, _ = select.select([control, cells], [], [])
@@ -144,9 +146,9 @@ def become(uid: int) -> None:
 
 
 def enter_user_namespace() -> None:
-    uid, gid = os.getuid(), os.getgid()
+    outside = os.getuid(), os.getgid()
     unshare("user")
-    map_user(0, uid, gid)
+    map_user((0, 0), outside)
 
 
 def _may_mount() -> bool:

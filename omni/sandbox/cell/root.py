@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from dataclasses import dataclass, field
 from fcntl import ioctl
 from typing import Any
 
@@ -46,14 +45,14 @@ SYMLINKS = {
 LOOPBACK_UP, SET_FLAGS = 1, 0x8914
 
 
-@dataclass
 class Parts:
     """Taken from the machine while it can still be seen; attached when the root is built."""
 
-    trees: dict[str, int] = field(default_factory=dict)
-    devices: dict[str, int] = field(default_factory=dict)
-    links: dict[str, str] = field(default_factory=dict)
-    files: dict[str, bytes] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.trees: dict[str, int] = {}
+        self.devices: dict[str, int] = {}
+        self.links: dict[str, str] = {}
+        self.files: dict[str, bytes] = {}
 
 
 def gather(interpreters: list[str], without: frozenset[str]) -> Parts:
@@ -123,9 +122,10 @@ def _write(path: str, data: bytes) -> None:
 
 
 def prepare(without: frozenset[str]) -> None:
-    """What every job has for itself, before it is known which: a /proc and a loopback."""
+    """What every job has for itself, before it is known which: /proc, a name, a loopback."""
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     mount("proc", "/proc", "proc", flags, "subset=pid")
+    socket.sethostname("sandbox")
     if "net" not in without:
         raise_loopback()
 

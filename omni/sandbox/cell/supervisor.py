@@ -7,10 +7,10 @@ import os
 import signal
 import socket
 from contextlib import suppress
-from pathlib import PurePosixPath
 from typing import Any
 
 from omni.sandbox.cell import confine, export, wire
+from omni.sandbox.cell.names import problem
 from omni.sandbox.cell.root import OUT, TEMPORARY, WORK, WORKSPACE
 from omni.sandbox.cell.streams import Streams
 from omni.sandbox.cell.verdict import verdict
@@ -60,13 +60,12 @@ def unpack(channel: socket.socket, job: dict[str, Any]) -> None:
     """Write the job's files; the platform has checked their names, we check them again."""
     os.mkdir(f"{WORK}/{OUT}")
     for name in job["files"]:
-        path = PurePosixPath(WORK, name)
-        if path.is_relative_to(WORK) and ".." not in path.parts:
-            os.makedirs(path.parent, exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(wire.receive_data(channel, LARGEST_INPUT))
-        else:
+        if problem(name):
             raise wire.Broken("a file outside of the job's folder")
+        path = f"{WORK}/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(wire.receive_data(channel, LARGEST_INPUT))
 
 
 def start(

@@ -44,7 +44,7 @@ class Watch:
     def until_the_end(self) -> None:
         """Returns when the job's process has ended, or had to, and nothing of it lives."""
         handle = os.pidfd_open(self.child)
-        next_look = 0.0
+        next_look = self._began + TICK_MS / 1000
         while self.ended is None and not self.killed:
             self._wait_for_something(handle)
             if self.streams.full:

@@ -18,8 +18,21 @@ from omni.sandbox.cell.kernel import (
 )
 
 
-def users_map(uid: int) -> int:
-    """A user namespace in which root's files are the sandbox user's; only its map is used."""
+class Users:
+    """For root: the files of a workspace's owner are shown as the sandbox user's, and made so."""
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self._made: dict[tuple[int, int], int] = {}
+
+    def namespace(self, owner: int, group: int) -> int:
+        """A user namespace of which only the map is used."""
+        if (owner, group) not in self._made:
+            self._made[owner, group] = _namespace(owner, group, self.uid)
+        return self._made[owner, group]
+
+
+def _namespace(owner: int, group: int, uid: int) -> int:
     ready, done = os.pipe()
     child = os.fork()
     if child == 0:
@@ -37,7 +50,7 @@ def users_map(uid: int) -> int:
         said = os.read(ready, 1000)
         if said != b".":
             raise SetupFailed(said.decode() or "user namespace: its process ended")
-        map_user(0, uid, uid, str(child))
+        map_user((owner, group), (uid, uid), str(child))
         return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.close(ready)
@@ -45,27 +58,27 @@ def users_map(uid: int) -> int:
         os.waitpid(child, 0)
 
 
-def open_workspace(request: dict[str, Any], users: int) -> int:
+def open_workspace(request: dict[str, Any], users: Users | None) -> int:
     """The mount of the folder, not yet attached; read-only unless the request says otherwise."""
-    folder, writable = str(request["workspace"]), bool(request["writable"])
-    tree = open_tree(folder)
-    attributes = ATTR_NOSUID | ATTR_NODEV | (0 if writable else ATTR_RDONLY)
+    tree = open_tree(str(request["workspace"]))
+    attributes = ATTR_NOSUID | ATTR_NODEV | (0 if request["writable"] else ATTR_RDONLY)
     try:
-        if users >= 0 and os.stat(folder).st_uid == 0 and _mapped(tree, attributes, users):
-            return tree
-        set_attributes(tree, attributes)
-        if users >= 0:
-            hand_over(tree, int(request["uid"]))
+        if users is None or not _mapped(tree, attributes, users):
+            if users is not None:
+                hand_over(tree, users.uid)
+            set_attributes(tree, attributes)
     except (SetupFailed, OSError):
         os.close(tree)
         raise
     return tree
 
 
-def _mapped(tree: int, attributes: int, users: int) -> bool:
+def _mapped(tree: int, attributes: int, users: Users) -> bool:
     """Not every file system can show its files as another user's."""
+    facts = os.fstat(tree)
     try:
-        set_attributes(tree, attributes, user_namespace=users, recursive=False)
+        namespace = users.namespace(facts.st_uid, facts.st_gid)
+        set_attributes(tree, attributes, user_namespace=namespace, recursive=False)
     except SetupFailed:
         return False
     return True
