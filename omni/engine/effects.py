@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omni.contracts.canonical import canonical
-
 from omni.engine.lifecycle import Status
 
 
