@@ -44,7 +44,8 @@ def decide(run_id: uuid.UUID, state: RunState) -> Effect | None:
 
 def _recover(state: RunState) -> Effect | None:
     """A recorded call without an outcome means that a worker died in the middle of it."""
-    for call_id, call in state.pending_calls.items():
+    # By id: a kept state has its keys in another order, and the decision must not depend on it.
+    for call_id, call in sorted(state.pending_calls.items()):
         if call["effect"] == "tool" and call["idempotent"]:
             return CallTool(
                 call_id,

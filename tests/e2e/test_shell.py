@@ -264,7 +264,7 @@ def test_an_ended_session_leads_to_the_sign_in_and_back(page: Page) -> None:
     page.goto("/workers/")
     page.context.clear_cookies()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Projects").click()
-    page.wait_for_url("**/login?next=*")
+    expect(page).to_have_url(re.compile(r"/login\?next="))
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert "next=%2Fworkers%2F" in page.url
 

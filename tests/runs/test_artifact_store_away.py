@@ -35,6 +35,7 @@ from omni.edge import health
 from omni.services.doctor import Finding, _artifacts, run_checks
 from omni.telemetry.redaction import register_secret
 from tests.buckets import OBJECTS, BucketServer, serving, use_store
+from tests.permitted import Permitted
 
 pytestmark = [pytest.mark.req("RUN-14"), pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ def server(own_server: BucketServer, settings: Any) -> Iterator[BucketServer]:
         own_server.start()
 
 
-class Tool:
+class Tool(Permitted):
     """Gives the same answer at every call, and counts them."""
 
     def __init__(self, output: Any, meanwhile: Callable[[], None] = lambda: None) -> None:

@@ -24,6 +24,7 @@ from omni.telemetry.redaction import register_secret
 from omni.telemetry.sinks import Pipeline
 from omni.telemetry.sinks.base import Line
 from omni.telemetry.sinks.stdout import StdoutSink
+from tests.permitted import Permitted
 from tests.telemetry.collector import collecting, values
 
 pytestmark = [pytest.mark.req("TEL-1"), pytest.mark.django_db(transaction=True)]
@@ -52,7 +53,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
     feed.leave()
 
 
-class Tools:
+class Tools(Permitted):
     def call(self, tool: str, arguments: dict[str, Any], call_id: str, context: Any) -> Any:
         if tool == "fail":
             raise ValueError("broken")

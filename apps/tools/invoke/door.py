@@ -48,7 +48,7 @@ class Invoker:
     def _judge(self, request: ToolRequest, resolved: Resolved, context: RunContext) -> Verdict:
         asked = _asked(request, resolved, context)
         policies = [*selectors.policies_of(request.facts.project_id), *_granted(request, context)]
-        decision = blocked(request, resolved) or decide(policies, asked)
+        decision = blocked(request, resolved) or _decided(request, policies, asked)
         hashed = call_hash(
             tool=resolved.name,
             version=resolved.version,
@@ -80,6 +80,13 @@ class Invoker:
             cost={"steps": 1, "seconds": resolved.manifest["limits"]["wall_seconds"]},
             prepared=resolved,
         )
+
+
+def _decided(request: ToolRequest, policies: list[Policy], asked: CallRequest) -> Decision:
+    """The project's rules are kept ready; those of a run are added to them."""
+    if request.grants:
+        return decide(policies, asked)
+    return selectors.rulebook_of(request.facts.project_id).decide(asked)
 
 
 def _asked(request: ToolRequest, resolved: Resolved, context: RunContext) -> CallRequest:
