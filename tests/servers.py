@@ -21,7 +21,11 @@ _services: EmbeddedServices | None = None
 def pytest_load_initial_conftests() -> None:
     """Runs in the controller only; xdist workers inherit its environment."""
     global _services
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        # Keys and workspaces of its own: rotating keys in one worker must not lock the other out.
+        home = Path(os.environ["OMNI_HOME"]) / worker
+        (home / "static").mkdir(parents=True, exist_ok=True)
+        os.environ["OMNI_HOME"] = str(home)
         return
     home = Path(tempfile.mkdtemp(prefix="omni-test-"))
     (home / "static").mkdir()  # whitenoise warns about a missing folder, and warnings are errors

@@ -29,7 +29,7 @@ urlpatterns = [
         threads.thread_runs,
         name="thread_runs",
     ),
-    path("projects/<slug:slug>/tools/<str:name>/try", tryout.try_tool, name="tool_try"),
+    path("projects/<slug:slug>/tools/<str:tool>/try", tryout.try_tool, name="tool_try"),
     path("runs/", runs.run_list, name="run_list"),
     path("runs/stream", streams.RunsStream.as_view(), name="runs_stream"),
     path("runs/<uuid:run_id>", runs.run_detail, name="run_detail"),

@@ -16,6 +16,8 @@ from rest_framework.test import APIClient
 
 from apps.registry.models import AuditEntry, Scope, User
 from apps.runs.eventlog import append, system
+from apps.runs.models import Worker
+from apps.runs.services.workers import start_worker
 from omni.config import Config
 from omni.contracts.errors import HTTP_STATUS
 
@@ -69,7 +71,8 @@ def test_every_example_works(
     caller: Callable[..., APIClient], administrator: User, colleague: User
 ) -> None:
     client = caller(administrator)
-    known: dict[str, str] = {}
+    worker = start_worker(kind=Worker.Kind.WORKER, pid=4711)
+    known: dict[str, str] = {"WORKER_ID": str(worker)}
     for example in EXAMPLES:
         method, address, body, headers = parse(example)
         path = re.sub(r"\$(\w+)", lambda name: known[name[1]], address)

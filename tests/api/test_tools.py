@@ -25,10 +25,8 @@ CATALOGUE = "/api/projects/apollo/available-tools"
 @pytest.fixture
 def published(api: APIClient, project: Any) -> list[Any]:
     """Two versions of the project's own tool."""
-    sent = [
-        {"manifest": manifest(version=each), "project": "apollo"} for each in ("1.0.0", "1.1.0")
-    ]
-    return [api.post("/api/tools", each).json() for each in sent]
+    documents = [manifest(version=each) for each in ("1.0.0", "1.1.0")]
+    return [api.post(CATALOGUE, {"manifest": each}).json() for each in documents]
 
 
 def test_the_life_of_a_tool(api: APIClient, project: Any, published: list[Any]) -> None:

@@ -32,7 +32,7 @@ def test_every_entry_has_an_address_and_an_icon() -> None:
     tabs = navigation.items(staff=True, attribute="project_tabs")
     assert {item.label for item in entries} >= {"Home", "Projects", "Workers", "API tokens"}
     first = [item.label for item in tabs][:6]
-    assert first == ["Overview", "Threads", "Members", "Tools", "Policies", "Secrets"]
+    assert first == ["Overview", "Threads", "Members", "Tools", "MCP", "Policies"]
     for item in (*entries, *tabs):
         assert item.icon in icon_names(), item
     for item in entries:

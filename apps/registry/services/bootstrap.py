@@ -19,7 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Operators": ("view", "add", "change", "delete"),
     "Auditors": ("view",),
 }
-MANAGED_APPS = ("registry", "tools", "runs", "axes", "django_celery_beat")
+MANAGED_APPS = ("registry", "tools", "memory", "runs", "axes", "django_celery_beat")
 CLI_TOKEN = "Command line on this machine"  # noqa: S105  (the name of a token)
 _LOCK = 0x6F6D6E69
 

@@ -20,12 +20,12 @@ from omni.contracts.errors import Conflict, InvalidInput
 
 @member_page
 @require_http_methods(["GET", "POST"])
-def try_tool(request: HttpRequest, project: Project, name: str) -> HttpResponse:
+def try_tool(request: HttpRequest, project: Project, tool: str) -> HttpResponse:
     user = signed_in(request)
     require(user, Permission.OPERATE, project)
-    tool = installed_tool(project.pk, name)
+    installed = installed_tool(project.pk, tool)
     form = SchemaForm(
-        cast(dict[str, object], tool.declared["input_schema"]),
+        cast(dict[str, object], installed.declared["input_schema"]),
         request.POST if request.method == "POST" else None,
     )
     if request.method == "POST" and form.is_valid():
@@ -33,7 +33,7 @@ def try_tool(request: HttpRequest, project: Project, name: str) -> HttpResponse:
             run = call_tool(
                 actor=user,
                 project=project,
-                tool=name,
+                tool=tool,
                 arguments=form.arguments(),
                 mode=form.cleaned_data["mode"] or "normal",
             )
@@ -43,5 +43,5 @@ def try_tool(request: HttpRequest, project: Project, name: str) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("runs:run_detail", run.pk)
-    context = {"project": project, "tool": tool, "manifest": tool.declared, "form": form}
+    context = {"project": project, "tool": installed, "manifest": installed.declared, "form": form}
     return render(request, "runs/tool_try.html", context, status=status_of(form))
