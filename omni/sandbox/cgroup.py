@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from omni.sandbox.cell import groups
 from omni.sandbox.shapes import Limits
 
-PREFIX = "omni-job-"
+PREFIX = groups.PREFIX
 TOP = Path("/sys/fs/cgroup")
 # Version 2 has one tree; version 1 one for each kind of limit.
 MEMORY = ("memory.max", "memory.limit_in_bytes")
@@ -26,18 +27,16 @@ class Group:
     folders: tuple[Path, ...]
 
     @classmethod
-    def make(cls, limits: Limits) -> Group | None:
-        """None where we may not; then the watchdog is alone."""
-        parents = _parents()
-        if not parents:
+    def enter(cls, pid: int, limits: Limits) -> Group | None:
+        """Where the first process of a cell already waits; None where we may not make one."""
+        if not parents():
             return None
-        name = f"{PREFIX}{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
-        group = cls(tuple(parent / name for parent in parents))
+        group = cls(tuple(map(Path, groups.folders(parents(), os.getpid(), pid))))
         # What a job writes to its folders is memory too, and has a limit of its own.
         memory = limits.memory_bytes + 2 * limits.disk_bytes + (32 << 20)
         try:
+            groups.enter(parents(), os.getpid(), pid)
             for folder in group.folders:
-                folder.mkdir()
                 _set(folder, "memory.max", memory)
                 _set(folder, "memory.swap.max", 0)
                 _set(folder, "memory.limit_in_bytes", memory)
@@ -46,11 +45,6 @@ class Group:
             group.close()
             return None
         return group
-
-    def add(self, pid: int) -> None:
-        for folder in self.folders:
-            with suppress(OSError):
-                (folder / "cgroup.procs").write_text(str(pid))
 
     def starved(self) -> bool:
         """Whether the kernel ended something in it for want of memory."""
@@ -76,7 +70,15 @@ _ended: list[Path] = []
 def sweep() -> None:
     """Remove the groups of ended jobs; those that are still busy stay on the list."""
     with _lock:
-        _ended[:] = [folder for folder in _ended if not _remove(folder)]
+        _ended[:] = [folder for folder in dict.fromkeys(_ended) if not _remove(folder)]
+
+
+def sweep_unused() -> None:
+    """Also the groups of cells that were never used; those that live are busy, and stay."""
+    mine = f"{PREFIX}{os.getpid()}-*"
+    with _lock:
+        _ended.extend(path for parent in parents() for path in Path(parent).glob(mine))
+    sweep()
 
 
 def _remove(folder: Path) -> bool:
@@ -110,14 +112,15 @@ _found: tuple[Path, ...] | None = None
 
 
 def writable() -> bool:
-    return bool(_parents())
+    return bool(parents())
 
 
-def _parents() -> tuple[Path, ...]:
+def parents() -> list[str]:
+    """The groups below which we may make others; empty where we may not."""
     global _found
     if _found is None:
         _found = _search()
-    return _found
+    return list(map(str, _found))
 
 
 def _search() -> tuple[Path, ...]:
@@ -133,8 +136,8 @@ def _search() -> tuple[Path, ...]:
                 found[kind] = TOP / kinds / own.lstrip("/")
             elif not kinds:
                 found.setdefault("all", TOP / own.lstrip("/"))
-    for parents in ((found.get("all"),), (found.get("memory"), found.get("pids"))):
-        usable = tuple(parent for parent in parents if parent is not None and _offers(parent))
+    for tried in ((found.get("all"),), (found.get("memory"), found.get("pids"))):
+        usable = tuple(parent for parent in tried if parent is not None and _offers(parent))
         if usable and any((parent / "cgroup.procs").exists() for parent in usable):
             return usable
     return ()

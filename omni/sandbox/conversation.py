@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from omni.sandbox import interpreter
-from omni.sandbox.cell import wire
+from omni.sandbox.cell import groups, wire
 from omni.sandbox.cell.export import MAX_SKIPPED
 from omni.sandbox.cell.names import problem
 from omni.sandbox.cell.root import OUT, TEMPORARY, WORK, WORKSPACE
@@ -68,9 +68,7 @@ class Conversation:
                 self._proxy = Proxy(door, self._job.egress, self._job.allow_private)
             else:
                 door.close()
-        self._group = Group.make(self._job.limits)
-        if self._group is not None:
-            self._group.add(_pid_of(self._handle))
+        self._group = Group.enter(groups.pid_of(self._handle), self._job.limits)
 
     def send(self, pipes: tuple[int, ...] = ()) -> None:
         """Everything the job needs; it starts when the last byte has arrived."""
@@ -206,8 +204,3 @@ def converse(opener: Opener, job: Job) -> Conversation:
 
 def _bytes_of(source: bytes | Path) -> bytes:
     return source if isinstance(source, bytes) else source.read_bytes()
-
-
-def _pid_of(handle: int) -> int:
-    lines = Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))

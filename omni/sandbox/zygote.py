@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
-from omni.sandbox import interpreter
+from omni.sandbox import cgroup, interpreter
 from omni.sandbox.shapes import Job, Refused
 
 START_SECONDS = 60
@@ -53,6 +53,8 @@ class Zygote:
             "uid": interpreter.unprivileged_uid(),
             "interpreters": interpreter.folders(),
             "without": sorted(without),
+            "owner": os.getpid(),
+            "groups": cgroup.parents(),
         }
         self._control.settimeout(START_SECONDS)
         try:
@@ -102,6 +104,7 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        cgroup.sweep_unused()
 
     def forget(self) -> None:
         """In a forked process: it is our parent's; an open copy would keep it alive."""

@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import time
+from contextlib import suppress
 from typing import Any
 
 from omni.sandbox.cell import root, supervisor, wire
@@ -51,13 +52,23 @@ def _spare(requests: socket.socket, without: frozenset[str]) -> int:
     """A cell that waits; the descriptor tells when it has been taken, or has died."""
     reading, writing = os.pipe()
     try:
-        if fork_into(name for name in SPACES if name not in without) == 0:
+        child = fork_into(name for name in SPACES if name not in without)
+        if child == 0:
             _first(requests, writing, without)
+        _announce(requests, child)
     except SetupFailed as error:
         if os.fork() == 0:
             _refuse_next(requests, writing, str(error))
     os.close(writing)
     return reading
+
+
+def _announce(requests: socket.socket, child: int) -> None:
+    """To the launcher, which can put it into a control group."""
+    with suppress(OSError):
+        handle = os.pidfd_open(child)
+        socket.send_fds(requests, [b"spare"], [handle])
+        os.close(handle)
 
 
 def _first(requests: socket.socket, taken: int, without: frozenset[str]) -> None:

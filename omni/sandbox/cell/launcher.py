@@ -12,9 +12,10 @@ import os
 import select
 import signal
 import socket
+from contextlib import suppress
 from typing import Any
 
-from omni.sandbox.cell import forkserver, landlock, root, wire, workspace
+from omni.sandbox.cell import forkserver, groups, landlock, root, wire, workspace
 from omni.sandbox.cell.kernel import (
     CAP_SYS_ADMIN,
     MS_REC,
@@ -46,7 +47,7 @@ def main(number: int) -> None:
     hello = json.dumps({"landlock": landlock.version()}).encode()
     # Jobs without a workspace need not come through us.
     socket.send_fds(control, [hello], [cells.fileno()])
-    serve(control, cells, users)
+    serve(control, cells, users, plan)
 
 
 def prepare(plan: dict[str, Any]) -> tuple[socket.socket, workspace.Users | None]:
@@ -114,13 +115,20 @@ def _as_the_first(channel: socket.socket, parts: root.Parts, without: frozenset[
         os._exit(0)
 
 
-def serve(control: socket.socket, cells: socket.socket, users: workspace.Users | None) -> None:
+def serve(
+    control: socket.socket,
+    cells: socket.socket,
+    users: workspace.Users | None,
+    plan: dict[str, Any],
+) -> None:
     """Pass on the requests that want a workspace, with that as a mount."""
     while True:
         ready, _, _ = select.select([control, cells], [], [])
-        if cells in ready:
-            # It never says anything more, so it has ended; the platform starts another one.
+        if cells in ready and not _group(cells, plan):
+            # The process that forks has ended; the platform starts another one.
             return
+        if control not in ready:
+            continue
         message, fds, _, _ = socket.recv_fds(control, LARGEST, 1, socket.MSG_CMSG_CLOEXEC)
         if not message:
             return
@@ -135,6 +143,17 @@ def serve(control: socket.socket, cells: socket.socket, users: workspace.Users |
         finally:
             for each in carried:
                 os.close(each)
+
+
+def _group(cells: socket.socket, plan: dict[str, Any]) -> bool:
+    """Put a new cell into its control group; False when there will be no more."""
+    message, fds, _, _ = socket.recv_fds(cells, LARGEST, 1, socket.MSG_CMSG_CLOEXEC)
+    for handle in fds:
+        # The platform does it again when the cell is used, and says what is wrong.
+        with suppress(OSError, StopIteration):
+            groups.enter(plan["groups"], plan["owner"], groups.pid_of(handle))
+        os.close(handle)
+    return bool(message)
 
 
 def become(uid: int) -> None:
