@@ -8,25 +8,12 @@ from typing import Any
 
 from apps.tools.executors.base import Call, Outcome, ProducedFile, ToolError
 from apps.tools.executors.tracking import Tracked
-from omni.contracts.types.shapes import ToolErrorCategory
 from omni.contracts.types.tool_manifest import SandboxJobConfig
 from omni.sandbox.egress.addresses import opened_places
 from omni.sandbox.job import Job, Limits, Refused, Result, run
+from omni.sandbox.meaning import CATEGORY, sentence
 
 MAX_SHOWN = 2000
-STATUSES: dict[str, tuple[ToolErrorCategory, str]] = {
-    "timeout": ("timeout", "It took longer than it may."),
-    "cpu_limit": ("limit_exceeded", "It used more processor time than it may."),
-    "memory_limit": ("limit_exceeded", "It needed more memory than it may have."),
-    "file_limit": ("limit_exceeded", "It wrote a larger file than it may."),
-    "disk_limit": ("limit_exceeded", "It filled its disk."),
-    "output_limit": ("limit_exceeded", "It printed more than it may."),
-    "process_limit": ("limit_exceeded", "It started more processes than it may."),
-    "denied_syscall": ("tool_failed", "It asked the system for something that is not allowed."),
-    "signal": ("tool_failed", "It was ended by a signal."),
-    "cancelled": ("cancelled", "It was stopped because the run is being cancelled."),
-    "refused": ("sandbox_refused", "This machine could not isolate it."),
-}
 
 
 class SandboxJob:
@@ -42,13 +29,14 @@ class SandboxJob:
         config = executor["config"]
         tracked = Tracked(call.workspace) if "filesystem.write" in call.manifest["scopes"] else None
         try:
-            result = run(_job(call, config), cancelled=call.run.cancelled)
+            job = _job(call, config)
+            result = run(job, cancelled=call.run.cancelled)
         except Refused as error:
             raise ToolError("sandbox_refused", str(error)) from None
         changes = tracked.changes() if tracked else ()
         files = tuple(ProducedFile(file.name, file.data) for file in result.files)
         try:
-            output = _output(result, config)
+            output = _output(result, config, job.limits)
         except ToolError as error:
             error.changes = changes
             raise
@@ -108,11 +96,10 @@ def _limits(call: Call) -> Limits:
     return Limits(wall_seconds=declared["wall_seconds"], **given)
 
 
-def _output(result: Result, config: SandboxJobConfig) -> Any:
+def _output(result: Result, config: SandboxJobConfig, limits: Limits) -> Any:
     kind = config.get("output", "json")
-    if result.status in STATUSES:
-        category, message = STATUSES[result.status]
-        raise ToolError(category, message, data=_shown(result))
+    if result.status not in ("ok", "error"):
+        raise ToolError(CATEGORY[result.status], sentence(result, limits), data=_shown(result))
     if kind == "exit_code":
         return {
             "exit_code": result.exit_code,

@@ -72,6 +72,7 @@ def tool_detail(request: HttpRequest, project: Project, tool: str) -> HttpRespon
         "text": pretty(shown.manifest),
         "uses": selectors.users_of_tool(user, tool),
         "can_manage": may(user, Permission.MANAGE_TOOLS, project),
+        "can_call": may(user, Permission.OPERATE, project) and not project.is_archived,
     }
     return render(request, "tools/tool_detail.html", context)
 
