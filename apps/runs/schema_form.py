@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 from django import forms
@@ -17,6 +18,7 @@ PREFIX = "arg-"
 class SchemaForm(forms.Form):
     """What a person enters becomes arguments; the schema itself is checked by the service."""
 
+    run_id = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
     mode = forms.ChoiceField(
         choices=[
             ("normal", "Do it"),
@@ -37,7 +39,7 @@ class SchemaForm(forms.Form):
         }
         if not made:
             made[PREFIX] = _json("Arguments", "An object with the arguments.", required=False)
-        self.fields = {**made, "mode": self.fields["mode"]}
+        self.fields = {**made, "mode": self.fields["mode"], "run_id": self.fields["run_id"]}
 
     def arguments(self) -> dict[str, Any]:
         """What was entered; an empty optional field is left out."""
@@ -60,7 +62,7 @@ class SchemaForm(forms.Form):
         """A property that refers to a definition of the same schema."""
         if isinstance(part, dict) and str(part.get("$ref", "")).startswith("#/$defs/"):
             found = self.schema.get("$defs", {}).get(part["$ref"].rpartition("/")[2], {})
-            return {**found, **part}
+            return {**found, **part} if isinstance(found, dict) else part
         return part if isinstance(part, dict) else {}
 
 

@@ -92,6 +92,8 @@ class ToolRequest:
     """Approvals of the run that are settled, by id."""
     grants: list[dict[str, Any]] = field(default_factory=list)
     """Rules that people added for this run."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """What is used by now, by scope and unit, such as `run:steps`."""
     is_edited: bool = False
     """Whether a person changed the arguments while approving the call."""
     calls_made: int = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from omni.contracts.errors import InvalidInput
 from omni.contracts.validation import validate
-from omni.engine.effects import CallTool, Effect, Finish
+from omni.engine.effects import Ask, CallTool, Effect, Finish
 from omni.engine.lifecycle import Status
 from omni.engine.state import RunState
 
@@ -39,11 +39,18 @@ def decide_plan(run_id: uuid.UUID, state: RunState) -> Effect:
         settled = state.settled_calls.get(call)
         if settled is None:
             return _call(call, number, step, results)
+        if not settled["ok"] and settled["category"] == "outcome_unknown":
+            asked = _asked(call, step, state)
+            if asked is not None:
+                return asked
+            if state.settled_approvals[_question(call)] == "continue":
+                results[_name(step, number)] = settled
+                continue
         if not settled["ok"] and step.get("on_error", "fail") != "continue":
             reason = f"step {number + 1} ({step['tool']}): {settled['message']}"
             return Finish(Status.FAILED, reason[:500])
         results[_name(step, number)] = settled
-    return Finish(Status.DONE, result=_summary(state, results))
+    return Finish(Status.DONE, result=_summary(results))
 
 
 def _call(
@@ -58,8 +65,24 @@ def _call(
     )
 
 
-def _summary(state: RunState, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The last output where it is small; the rest is in the log."""
+def _question(call: str) -> str:
+    return str(uuid.uuid5(uuid.UUID(call), "outcome-unknown"))
+
+
+def _asked(call: str, step: dict[str, Any], state: RunState) -> Effect | None:
+    """What happened is unknown, so a person says how to go on; None once they have."""
+    if _question(call) in state.settled_approvals:
+        return None
+    return Ask(
+        _question(call),
+        f"The outcome of {step['tool']} is unknown: go on as if it had worked?",
+        {"tool": step["tool"], "arguments": step.get("arguments", {})},
+        ("continue", "fail"),
+    )
+
+
+def _summary(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """How it went; what each call gave is in the log."""
     failed = [name for name, settled in results.items() if not settled["ok"]]
     return {"steps": len(results), "failed": failed}
 

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 import uuid
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from omni.contracts.errors import ErrorCategory, NotFound, OmniError, Permission
 
 MAX_DEPTH = 32
 MAX_NAME_BYTES = 255
+MAX_PATH = 500
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f]")
 MAX_ENTRIES = 20_000
 CHUNK = 1 << 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -51,6 +54,10 @@ def parts_of(path: str) -> tuple[str, ...]:
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if ".." in parts:
         raise _refused(f"“{path[:200]}” leads out of the workspace.")
+    if any(part.startswith("..") or _HIDDEN.search(part) for part in parts):
+        raise _refused("A name does not begin with two dots and has no control characters.")
+    if len("/".join(parts)) > MAX_PATH:
+        raise _refused(f"A path has at most {MAX_PATH} characters.")
     if len(parts) > MAX_DEPTH:
         raise _refused(f"A path has at most {MAX_DEPTH} steps.")
     try:
@@ -59,6 +66,19 @@ def parts_of(path: str) -> tuple[str, ...]:
     except UnicodeEncodeError:
         raise _refused("A path is Unicode text.") from None
     return parts
+
+
+def shown_path(path: str) -> str:
+    """Any name that a program may choose, as text that an event can hold."""
+    steps = []
+    for part in path.split("/"):
+        told = _HIDDEN.sub(lambda found: f"%{ord(found[0]):02X}", part).replace("\\", "%5C")
+        told = told.encode("utf-8", "backslashreplace").decode().replace("\\", "%")
+        steps.append(f"%2E{told[1:]}" if told.startswith("..") else told)
+    whole = "/".join(steps)
+    if len(whole) <= MAX_PATH:
+        return whole
+    return f"{whole[: MAX_PATH - 20]}…{hashlib.sha256(whole.encode()).hexdigest()[:16]}"
 
 
 class Workspace:
@@ -107,20 +127,6 @@ class Workspace:
         with self._folder(parts_of(path), path) as folder:
             _list(folder, "/".join(parts_of(path)), depth, most, found)
         return found
-
-    def snapshot(self, *, max_files: int = MAX_ENTRIES, max_bytes: int = 1 << 30) -> dict[str, str]:
-        """The hash of every file, to tell what a program changed."""
-        hashes: dict[str, str] = {}
-        left = max_bytes
-        for entry in self.entries(depth=MAX_DEPTH, most=max_files):
-            if entry.kind == "file":
-                left -= entry.size
-                if left < 0:
-                    raise TooMuch(f"The workspace has more than {max_bytes} bytes.")
-                data = self.find(entry.path, max_bytes=max_bytes)
-                if data is not None:
-                    hashes[entry.path] = hashlib.sha256(data).hexdigest()
-        return hashes
 
     @contextmanager
     def _parent(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:

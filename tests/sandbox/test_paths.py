@@ -35,7 +35,6 @@ def test_what_is_written_is_read_and_listed(files: Workspace) -> None:
     ]
     files.remove("a.txt")
     assert files.find("a.txt", max_bytes=10) is None
-    assert list(files.snapshot()) == ["notes/today.md"]
     assert not list(files.root.rglob("*.part"))
 
 
@@ -80,7 +79,6 @@ def test_no_link_is_followed(files: Workspace, target: str) -> None:
     with pytest.raises(PermissionDenied):
         files.remove("link")
     assert files.entries() == [Entry("link", "link", 0)]
-    assert files.snapshot() == {}
     assert (files.root.parent / "secret.txt").read_text() == OUTSIDE
 
 
@@ -105,8 +103,6 @@ def test_bounds_are_kept(files: Workspace) -> None:
         files.write(f"f{number}", b"")
     with pytest.raises(TooMuch):
         files.entries(most=3)
-    with pytest.raises(TooMuch):
-        files.snapshot(max_bytes=5)
     with pytest.raises(NotFound):
         files.read("nothing/here", max_bytes=10)
 

@@ -143,3 +143,31 @@ def test_another_project_has_its_own(
     other: Project = create_project(actor=user, name="Gemini")
     free = create_thread(actor=user, project=other, title="Free")
     assert drive(make(free, user, 3)) == "done"
+
+
+def test_what_a_call_gave_back_is_there_for_the_next(
+    thread: Thread, user: User, bounded: Callable[..., None]
+) -> None:
+    """Each sets thirty seconds aside and takes none of them."""
+    bounded(per="run", seconds=31, on_reached="fail")
+    assert drive(make(thread, user, 3)) == "done"
+
+
+@pytest.mark.req("POL-1")
+def test_a_rule_can_look_at_what_is_spent(
+    thread: Thread, user: User, bounded: Callable[..., None]
+) -> None:
+    bounded(per="run", steps=4)
+    rule = {
+        "id": "nearly-spent",
+        "effect": "deny",
+        "match": {"spent_share": 0.5},
+        "reason": "Half is spent.",
+    }
+    document = {"name": "thrift", "version": "1.0.0", "default": "deny", "rules": [rule]}
+    policy, _ = publish_policy(actor=user, document=document, project=thread.project)
+    put_policy_in_force(actor=user, policy=policy, project=thread.project)
+    run = make(thread, user, 4)
+    assert drive(run) == "failed"
+    assert len(payloads(run, "tool_result")) == 2
+    assert payloads(run, "policy_decided")[-1]["rule"] == "nearly-spent"

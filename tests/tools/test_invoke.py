@@ -13,7 +13,7 @@ from apps.runs import eventlog
 from apps.runs.drive.driver import advance
 from apps.runs.eventlog import Event
 from apps.runs.models import Approval, Run, Thread
-from apps.runs.services.approvals import answer_approval
+from apps.runs.services.approvals import answer_approval, expire_approvals
 from apps.runs.services.leases import take_lease
 from apps.runs.services.rollback import roll_back
 from apps.runs.services.runs import create_run, create_thread
@@ -178,9 +178,9 @@ def test_an_approver_may_change_the_arguments_of_a_tool_that_allows_it(
     run = plan(write("a.txt", "wrong"), write("b.txt"))
     drive(run)
     approval = Approval.objects.get()
-    for arguments, answer_word in (({"path": 1}, "approve"), ({"path": "a.txt"}, "reject")):
+    for arguments, word in (({"path": 1}, "approve"), ({"path": "a"}, "approve_run")):
         with pytest.raises(InvalidInput):
-            answer_approval(actor=user, approval=approval, answer=answer_word, arguments=arguments)
+            answer_approval(actor=user, approval=approval, answer=word, arguments=arguments)
     right = {"path": "a.txt", "text": "right"}
     answer_approval(actor=user, approval=approval, answer="approve", arguments=right)
     assert drive(run) == "waiting for approval"
@@ -309,8 +309,10 @@ def test_an_interrupted_read_is_repeated_and_an_interrupted_write_is_not(
         _die_in_the_call(run)
     assert drive(read) == "done"
     assert names(read).count("tool_call") == 1
-    assert drive(changed) == "failed"
+    assert drive(changed) == "waiting for approval"
     assert payload(changed, "tool_error")["category"] == "outcome_unknown"
+    answer(changed, user, "fail")
+    assert drive(changed) == "failed"
     assert not (workspace_of(thread.pk) / "b.txt").exists()
 
 
@@ -390,3 +392,48 @@ def test_an_artifact_is_read_within_its_project_only(
     assert payload(reader, "tool_result")["output"]["text"] == "bytes"
     stranger = plan(step("artifact.read", sha256="0" * 64))
     assert drive(stranger) == "failed"
+
+
+@pytest.mark.req("POL-5")
+def test_a_child_cannot_leave_the_safe_mode_of_its_parent(thread: Thread, user: User) -> None:
+    child = {"do": "child", "run_kind": "plan", "input": {"steps": [write("a.txt")]}}
+    parent = create_run(
+        actor=user,
+        thread=thread,
+        run_kind="script",
+        input={"actions": [child]},
+        mode="analysis_only",
+    )
+    drive(parent)
+    inner = parent.children.get()
+    assert drive(inner) == "failed"
+    assert payload(inner, "policy_decided")["rule"] == "mode-analysis-only"
+
+
+@pytest.mark.req("TOOL-5")
+def test_a_child_with_a_plan_that_makes_no_sense_is_refused(thread: Thread, user: User) -> None:
+    child = {"do": "child", "run_kind": "plan", "input": {"steps": []}}
+    parent = create_run(actor=user, thread=thread, run_kind="script", input={"actions": [child]})
+    assert drive(parent) == "failed"
+    assert not parent.children.exists()
+
+
+@pytest.mark.req("POL-3")
+def test_an_answer_that_comes_too_late_is_told_so(plan: Plan, user: User) -> None:
+    run = plan(write("a.txt"))
+    drive(run)
+    Approval.objects.update(expires_at="2000-01-01T00:00:00Z")
+    with pytest.raises(Conflict, match="expired"):
+        answer(run, user, "approve")
+
+
+@pytest.mark.req("POL-3")
+def test_a_question_with_a_wrong_detail_does_not_keep_others_from_expiring(
+    thread: Thread, user: User
+) -> None:
+    for detail in ({"on_expiry": "x"}, {}):
+        ask = {"do": "ask", "title": "?", "seconds": 0, "detail": detail}
+        drive(create_run(
+            actor=user, thread=thread, run_kind="script", input={"actions": [ask]}
+        ))  # fmt: skip
+    assert expire_approvals() == 2

@@ -16,11 +16,14 @@ from apps.runs import eventlog
 from apps.runs.drive.driver import advance
 from apps.runs.models import Approval, ArtifactUse, Run, Thread
 from apps.runs.services.approvals import answer_approval
+from apps.runs.services.artifacts import open_artifact
 from apps.runs.services.rollback import roll_back
 from apps.runs.services.runs import cancel_run, create_run, create_thread
 from apps.tools.invoke.surroundings import workspace_of
 from apps.tools.services.builtin import load_builtins
+from apps.tools.services.secrets import set_secret
 from omni import config
+from omni.contracts.errors import Conflict
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Call = Callable[..., Run]
@@ -170,3 +173,53 @@ def test_a_page_is_fetched_once_its_host_is_approved_and_its_place_opened(
         config.current.cache_clear()
     output = payloads(run, "tool_result")[0]["output"]
     assert (output["status"], output["text"]) == (200, "hello from the page")
+
+
+@pytest.mark.req("TOOL-8")
+def test_names_that_a_program_chooses_never_lose_its_result(call: Call, thread: Thread) -> None:
+    code = (
+        "import os\n"
+        "for name in ('a\\\\b', '~x', '..x', 'new\\nline', 'x' * 200): open(name, 'w').write('1')\n"
+        "open(b'\\xff', 'w').write('1'); os.mkdir('closed'); os.chmod('closed', 0)\n"
+        "print('done')"
+    )
+    first, again = call("python.run", code=code), call("command.run", command=["true"])
+    assert payloads(first, "tool_result")[0]["output"]["stdout"] == "done\n"
+    assert len(payloads(first, "workspace_changed")) == 6
+    assert again.status == "done"
+
+
+@pytest.mark.req("TOOL-8")
+def test_many_and_large_files_are_told_and_what_was_not_kept_is_not_put_back(
+    call: Call, thread: Thread, user: User
+) -> None:
+    folder = workspace_of(thread.pk)
+    (folder / "large.bin").write_bytes(b"x" * (3 << 20))
+    code = "import os; os.remove('large.bin'); [open(f'f{n}', 'w').close() for n in range(550)]"
+    run = call("python.run", code=code)
+    assert run.status == "done", payloads(run, "tool_error")
+    assert len(payloads(run, "workspace_changed")) == 500
+    assert ArtifactUse.objects.filter(run=run, name="workspace-changes.json").exists()
+    gone = call("command.run", command=["rm", "-rf", "f1"])
+    (folder / "large.bin").write_bytes(b"y" * (3 << 20))
+    removed = call("command.run", command=["rm", "large.bin"])
+    assert gone.status == removed.status == "done"
+    with pytest.raises(Conflict, match="was not kept"):
+        roll_back(actor=user, run=removed)
+
+
+@pytest.mark.req("SEC-3")
+def test_a_secret_that_a_program_writes_is_in_no_artifact(
+    call: Call, thread: Thread, user: User
+) -> None:
+    value = "sesame-open-the-door-9917"
+    set_secret(actor=user, project=thread.project, name="DOOR", value=value)
+    code = (
+        f"v = '-'.join({value.split('-')!r}); import os;"
+        "open('a.txt', 'w').write(v); open(os.environ['OUTPUT_DIR'] + '/b.txt', 'w').write(v)"
+    )
+    run = call("python.run", code=code)
+    assert run.status == "done"
+    for use in ArtifactUse.objects.filter(run=run):
+        with open_artifact(use.artifact_id) as stream:
+            assert value.encode() not in stream.read()

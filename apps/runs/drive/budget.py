@@ -8,17 +8,33 @@ from typing import Any
 from apps.runs.drive.context import DriveContext
 from apps.runs.eventlog import NewEvent, system
 from apps.runs.eventlog.spending import reservation_key
-from apps.runs.models import Run
+from apps.runs.models import BudgetUse, Run
 from apps.runs.services.budgets import Bound, Reached, bounds_of, reserve, spending
-from omni.contracts.ports import ToolRequest, Verdict
+from omni.contracts.ports import RunFacts, ToolRequest, Verdict
 
 RAISE, STOP = "raise", "stop"
+EXPIRES_SECONDS = 24 * 3600
 
 
 def set_aside(run_id: uuid.UUID, verdict: Verdict, context: DriveContext) -> Reached | list[Bound]:
     """Within the caller's transaction; the run is locked first, as whoever appends does."""
     run = Run.objects.select_for_update().get(pk=run_id)
     return reserve(run, bounds_of(run, verdict.budgets, context.now()), verdict.cost)
+
+
+def spent(facts: RunFacts, run_id: uuid.UUID, context: DriveContext) -> dict[str, float]:
+    """What is used of every scope that the run is in, for rules that look at it."""
+    scopes = {
+        f"run:{run_id}": "run",
+        f"thread:{facts.thread_id}": "thread",
+        f"project:{facts.project_id}": "project",
+        f"day:{facts.project_id}:{context.now():%Y-%m-%d}": "day",
+    }
+    rows = BudgetUse.objects.filter(scope__in=scopes)
+    return {
+        f"{scopes[scope]}:{unit}": float(amount)
+        for scope, unit, amount in rows.values_list("scope", "unit", "amount")
+    }
 
 
 def reserved(verdict: Verdict, request: ToolRequest, bounds: list[Bound]) -> NewEvent:
@@ -40,7 +56,8 @@ def reserved(verdict: Verdict, request: ToolRequest, bounds: list[Bound]) -> New
 
 def settled(request: ToolRequest, seconds: float) -> NewEvent:
     amount = {"steps": 1, "seconds": round(seconds, 3)}
-    return system("budget_settled", {"call_id": request.call_id, "amount": amount})
+    payload = {"call_id": request.call_id, "amount": amount}
+    return system("budget_settled", payload, key=f"settle-{request.call_id}")
 
 
 def full(
@@ -71,12 +88,14 @@ def full(
     }
     return [
         system("budget_reached", payload),
-        _question(reached, request, approval_id, reason),
+        _question(reached, request, approval_id, reason, context.after(EXPIRES_SECONDS)),
         system("state_changed", {"from": "running", "to": "waiting_permission"}),
     ], ""
 
 
-def _question(reached: Reached, request: ToolRequest, approval_id: str, why: str) -> NewEvent:
+def _question(
+    reached: Reached, request: ToolRequest, approval_id: str, why: str, expires_at: str
+) -> NewEvent:
     bound = reached.bound
     proposed = _words(bound, reached.proposed)
     payload = {
@@ -89,6 +108,7 @@ def _question(reached: Reached, request: ToolRequest, approval_id: str, why: str
             "budget": {"scope": bound.scope, "unit": bound.unit, "to": str(reached.proposed)},
         },
         "options": [RAISE, STOP],
+        "expires_at": expires_at,
     }
     return system("approval_requested", payload, key=f"approval-{approval_id}")
 

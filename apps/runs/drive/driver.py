@@ -130,7 +130,8 @@ class Driver:
         """Decided first; the intent is recorded with the decision, then the call is made."""
         if self._facts is None:
             self._facts = tools.facts_of(self.run_id)
-        request = tools.request_of(effect, self.state, self._facts)
+        spent = budget.spent(self._facts, self.run_id, context)
+        request = tools.request_of(effect, self.state, self._facts, spent)
         verdict = tools.prepare(self.ports.tools, request, context)
         if verdict.question is not None and not effect.repeat:
             self._commit(tools.asked(verdict, request, context))
@@ -150,6 +151,8 @@ class Driver:
         if not verdict.budgets:
             self._commit(intent)
             return True
+        # What the call before gave back counts, and is safe before this transaction begins.
+        self._commit([])
         with transaction.atomic():
             room = budget.set_aside(self.run_id, verdict, context)
             if not isinstance(room, Reached):

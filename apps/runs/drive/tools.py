@@ -15,6 +15,7 @@ from apps.runs.drive.context import DriveContext
 from apps.runs.drive.outcome import failure, settled_tool
 from apps.runs.eventlog import Fenced, NewEvent, RunCancelling, RunEnded, Sealed, system
 from apps.runs.models import Run
+from omni.contracts.errors import InvalidInput
 from omni.contracts.ports import (
     RunFacts,
     ToolFailed,
@@ -32,6 +33,7 @@ ASK_AGAIN = {
     "category": "permission_denied",
     "message": "It was interrupted, and by now a person would have to approve it first.",
 }
+CHANGES_AT_ONCE = 100
 LOST_HOLD = (Fenced, RunCancelling, RunEnded, Error)
 
 
@@ -48,7 +50,9 @@ def facts_of(run_id: uuid.UUID) -> RunFacts:
     )
 
 
-def request_of(effect: CallTool, state: RunState, facts: RunFacts) -> ToolRequest:
+def request_of(
+    effect: CallTool, state: RunState, facts: RunFacts, spent: dict[str, float]
+) -> ToolRequest:
     return ToolRequest(
         facts=facts,
         call_id=effect.call_id,
@@ -60,6 +64,7 @@ def request_of(effect: CallTool, state: RunState, facts: RunFacts) -> ToolReques
         pins=state.pinned_tools,
         answers=state.settled_approvals,
         grants=state.grants,
+        spent=spent,
         is_edited=effect.call_id in state.edited_calls,
         calls_made=state.calls_by_tool.get(effect.tool, 0) - effect.repeat,
     )
@@ -148,11 +153,28 @@ def carry_out(
         payload |= {"category": "tool_failed", **failure(error)}
     seconds = time.monotonic() - start
     payload["duration_ms"] = int(seconds * 1000)
-    results: list[NewEvent | Sealed] = [system("workspace_changed", each) for each in changes]
-    results.append(settled_tool(payload, f"settled-{request.call_id}", context))
+    _record_changes(changes, context)
+    results: list[NewEvent | Sealed] = [
+        settled_tool(payload, f"settled-{request.call_id}", context)
+    ]
     if verdict.budgets:
         results.append(settled(request, seconds))
     return results
+
+
+def _record_changes(changes: tuple[dict[str, Any], ...], context: DriveContext) -> None:
+    """In batches of their own: a program may change more files than one statement takes."""
+    sealed: list[NewEvent] = []
+    for each in changes:
+        event = system("workspace_changed", each)
+        try:
+            context.seal(event)
+        except InvalidInput as error:
+            log.warning("change_not_recorded", path=each.get("path"), error=str(error)[:300])
+            continue
+        sealed.append(event)
+    for start in range(0, len(sealed), CHANGES_AT_ONCE):
+        context.append(sealed[start : start + CHANGES_AT_ONCE])
 
 
 def _told(outcome: ToolOutcome) -> dict[str, Any]:

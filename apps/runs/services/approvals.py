@@ -5,8 +5,10 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import structlog
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from apps.registry.models import User
 from apps.registry.permissions import require
@@ -21,6 +23,8 @@ from apps.tools.services.policies import add_project_rule
 from omni.contracts.errors import Conflict, InvalidInput
 from omni.contracts.foreign import ForeignSchema
 
+log = structlog.get_logger(__name__)
+EXPIRIES = ("deny", "fail", "cancel")
 SCOPES = {"approve": "once", "approve_run": "run", "approve_project": "project"}
 
 
@@ -41,14 +45,15 @@ def answer_approval(
     require(actor, Permission.APPROVE, approval.run.project, as_operator=as_operator)
     approval = _locked(approval.pk)
     if approval.state != Approval.State.PENDING:
-        if approval.state == Approval.State.ANSWERED and (
-            approval.answered_by == actor_of(actor) and approval.answer == answer
-        ):
+        same = approval.answered_by == actor_of(actor) and approval.answer == answer
+        if approval.state == Approval.State.ANSWERED and same and arguments is None:
             return approval, False
         raise Conflict(
             f"This approval is {approval.get_state_display().lower()} already.",
             data={"state": approval.state, "answer": approval.answer},
         )
+    if approval.expires_at is not None and approval.expires_at < timezone.now():
+        raise Conflict("This approval has expired.", data={"state": "expired"})
     if answer not in approval.options:
         raise InvalidInput.field("answer", f"Answer with one of {', '.join(approval.options)}.")
     payload: dict[str, Any] = {"approval_id": str(approval.pk), "answer": answer}
@@ -56,14 +61,15 @@ def answer_approval(
         payload["reason"] = reason
     if "grant" in approval.detail and answer in SCOPES:
         payload["scope"] = SCOPES[answer]
-    if arguments is not None and arguments != approval.detail.get("arguments"):
+    edited = arguments is not None and arguments != approval.detail.get("arguments")
+    if edited and arguments is not None and answer != "reject":
         payload["arguments"] = _edited(approval, answer, arguments)
     key = f"approval-end-{approval.pk}"
     eventlog.append(
         approval.run_id, [system("approval_answered", payload, key=key)], actor=actor_of(actor)
     )
     if payload.get("scope") == "project":
-        _allow_for_project(actor, approval)
+        _allow_for_project(actor, approval, as_operator=as_operator)
     if "budget" in approval.detail and answer == "raise":
         raise_bound(project_id=approval.project_id, **approval.detail["budget"])
     wakeup.advance_soon(approval.run_id)
@@ -73,7 +79,8 @@ def answer_approval(
 
 def _edited(approval: Approval, answer: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Checked now, while the person who wrote them is still there to correct them."""
-    if not approval.detail.get("editable") or answer != "approve":
+    asks_about_a_call = "call_hash" in approval.detail and approval.detail.get("editable")
+    if not asks_about_a_call or answer != "approve":
         raise InvalidInput.field(
             "arguments", "The arguments can only be changed together with a single approval."
         )
@@ -83,7 +90,7 @@ def _edited(approval: Approval, answer: str, arguments: dict[str, Any]) -> dict[
     return arguments
 
 
-def _allow_for_project(actor: User, approval: Approval) -> None:
+def _allow_for_project(actor: User, approval: Approval, *, as_operator: bool) -> None:
     """The answer becomes a rule of the project, which says where it comes from."""
     add_project_rule(
         actor=actor,
@@ -96,13 +103,24 @@ def _allow_for_project(actor: User, approval: Approval) -> None:
         },
         approval_id=approval.pk,
         run_id=approval.run_id,
+        as_operator=as_operator,
     )
 
 
 def expire_approvals() -> int:
     """Settle what nobody answered in time; the run decides what an expiry means."""
     due = Approval.objects.filter(state=Approval.State.PENDING, expires_at__lt=Now())
-    return sum(_expire(pk) for pk in list(due.values_list("pk", flat=True)[:500]))
+    return sum(_expired(pk) for pk in list(due.values_list("pk", flat=True)[:500]))
+
+
+def _expired(approval_id: uuid.UUID) -> bool:
+    try:
+        return _expire(approval_id)
+    except Exception as error:  # noqa: BLE001  (one broken question must not keep the others open)
+        log.error(
+            "not_expired", approval=str(approval_id), error=f"{type(error).__name__}: {error}"
+        )
+        return False
 
 
 @transaction.atomic
@@ -110,7 +128,8 @@ def _expire(approval_id: uuid.UUID) -> bool:
     approval = _locked(approval_id)
     if approval.state != Approval.State.PENDING:
         return False
-    policy = approval.detail.get("on_expiry", "deny")
+    wanted = approval.detail.get("on_expiry")
+    policy = wanted if "call_hash" in approval.detail and wanted in EXPIRIES else "deny"
     payload = {"approval_id": str(approval.pk), "policy": policy}
     key = f"approval-end-{approval.pk}"
     try:

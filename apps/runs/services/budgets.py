@@ -9,6 +9,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db.models.functions import Coalesce, Greatest
+
 from apps.runs.eventlog.spending import add, scope_of, units_of
 from apps.runs.models import BudgetUse, Run
 
@@ -85,7 +87,10 @@ def reserve(run: Run, bounds: list[Bound], amount: dict[str, Any]) -> Reached | 
 def raise_bound(*, project_id: uuid.UUID, scope: str, unit: str, to: str) -> None:
     """A person's answer; it holds for this scope, so that of a day ends with the day."""
     BudgetUse.objects.get_or_create(scope=scope, unit=unit, defaults={"project_id": project_id})
-    BudgetUse.objects.filter(scope=scope, unit=unit).update(raised_to=Decimal(to))
+    # An older question that is answered late must not lower what another has raised since.
+    BudgetUse.objects.filter(scope=scope, unit=unit).update(
+        raised_to=Greatest(Coalesce("raised_to", Decimal(to)), Decimal(to))
+    )
 
 
 def spending(unit: str, number: Decimal) -> dict[str, Any]:

@@ -29,6 +29,7 @@ def call_tool(
     version: str | None = None,
     mode: str = "normal",
     thread_id: uuid.UUID | None = None,
+    run_id: uuid.UUID | None = None,
 ) -> Run:
     """Start it; the policy decides as in every run. Wrong arguments are told at once."""
     require(actor, Permission.OPERATE, project)
@@ -43,6 +44,7 @@ def call_tool(
         run_kind="plan",
         input={"steps": [step]},
         mode=mode,
+        run_id=run_id,
     )
 
 

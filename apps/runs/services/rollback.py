@@ -6,12 +6,13 @@ from typing import Any
 
 from apps.registry.models import User
 from apps.runs import eventlog
-from apps.runs.models import Run
+from apps.runs.models import ArtifactUse, Run
 from apps.runs.services.runs import create_run
 from omni.contracts.errors import Conflict
 from omni.engine.lifecycle import TERMINAL
 
 TOOL = "filesystem.restore"
+MOST_STEPS = 100
 
 
 def roll_back(*, actor: User, run: Run, seq: int | None = None) -> Run:
@@ -26,7 +27,28 @@ def roll_back(*, actor: User, run: Run, seq: int | None = None) -> Run:
         raise Conflict(
             "There is nothing to undo here." if seq is None else f"Event {seq} changed no file."
         )
-    return create_run(actor=actor, thread=run.thread, run_kind="plan", input={"steps": steps[:100]})
+    if len(steps) > MOST_STEPS:
+        raise Conflict(
+            f"It changed {len(steps)} files; at most {MOST_STEPS} are put back in one go.",
+            remedy="Undo single changes by their event.",
+        )
+    _refuse_unkept(run, steps)
+    return create_run(actor=actor, thread=run.thread, run_kind="plan", input={"steps": steps})
+
+
+def _refuse_unkept(run: Run, steps: list[dict[str, Any]]) -> None:
+    """A large file is known by its hash alone: there is nothing that could be put back."""
+    wanted = {step["arguments"]["content"]: step["arguments"]["path"] for step in steps}
+    wanted.pop(None, None)
+    uses = ArtifactUse.objects.filter(run=run, artifact__in=wanted)
+    kept = set(uses.values_list("artifact", flat=True))
+    missing = sorted(path for sha256, path in wanted.items() if sha256 not in kept)
+    if missing:
+        raise Conflict(
+            f"The earlier content of “{missing[0]}” was not kept.",
+            remedy="Large files, and those that hold a secret, are known by their hash only.",
+            data={"paths": missing[:100]},
+        )
 
 
 def _changes(run: Run, seq: int | None) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ def try_tool(request: HttpRequest, project: Project, tool: str) -> HttpResponse:
                 project=project,
                 tool=tool,
                 arguments=form.arguments(),
+                run_id=form.cleaned_data["run_id"],
                 mode=form.cleaned_data["mode"] or "normal",
             )
         except InvalidInput as error:

@@ -54,7 +54,7 @@ def write_file(call: Call) -> Outcome:
         "created": before is None,
         "changed": before != after,
     }
-    changes = (FileChange(path, before, after),) if before != after else ()
+    changes = (FileChange.of(path, before, after),) if before != after else ()
     return Outcome(output, changes=changes)
 
 
@@ -70,7 +70,7 @@ def restore_file(call: Call) -> Outcome:
             files.remove(path)
         else:
             files.write(path, after)
-    changes = (FileChange(path, before, after),) if before != after else ()
+    changes = (FileChange.of(path, before, after),) if before != after else ()
     return Outcome({"path": path, "changed": before != after}, changes=changes)
 
 
@@ -79,8 +79,11 @@ def read_artifact(call: Call) -> Outcome:
     data = call.run.get_artifact(call.arguments["sha256"], max_bytes=32 << 20)
     piece = data[offset : offset + length]
     try:
-        shown = {"encoding": "utf-8", "text": piece.decode()}
-    except UnicodeDecodeError:
+        text = piece.decode()
+        if "\x00" in text:
+            raise ValueError
+        shown = {"encoding": "utf-8", "text": text}
+    except ValueError:
         shown = {"encoding": "base64", "text": base64.b64encode(piece).decode()}
     return Outcome({"size": len(data), "offset": offset, **shown})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -44,11 +45,23 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file of the workspace before and after; None where there was none."""
+    """A file of the workspace before and after; a hash is None where there was none.
+
+    The bytes of a large file are not kept: then only its hashes tell that it changed.
+    """
 
     path: str
     before: bytes | None
     after: bytes | None
+    before_sha256: str | None = None
+    after_sha256: str | None = None
+
+    @classmethod
+    def of(cls, path: str, before: bytes | None, after: bytes | None) -> FileChange:
+        """A change whose bytes are all at hand."""
+        hashes = (None if each is None else hashlib.sha256(each).hexdigest()
+                  for each in (before, after))  # fmt: skip
+        return cls(path, before, after, *hashes)
 
 
 @dataclass(frozen=True, slots=True)

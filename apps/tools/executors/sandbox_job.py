@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.tools.executors.base import Call, Outcome, ProducedFile, ToolError
+from apps.tools.executors.quota import MAX_BYTES, Quota
 from apps.tools.executors.tracking import Tracked
 from omni.contracts.types.tool_manifest import SandboxJobConfig
 from omni.sandbox.egress.addresses import opened_places
@@ -14,6 +15,7 @@ from omni.sandbox.job import Job, Limits, Refused, Result, run
 from omni.sandbox.meaning import CATEGORY, sentence
 
 MAX_SHOWN = 2000
+FULL = f"The workspace has more than {MAX_BYTES >> 20} MiB."
 
 
 class SandboxJob:
@@ -28,14 +30,19 @@ class SandboxJob:
             raise ToolError("misconfigured", "The manifest names another executor.")
         config = executor["config"]
         tracked = Tracked(call.workspace) if "filesystem.write" in call.manifest["scopes"] else None
+        quota = Quota(call.workspace, call.run.cancelled) if tracked else None
+        if quota is not None and quota.is_over():
+            raise ToolError("limit_exceeded", FULL, remedy="Remove what is not needed any more.")
         try:
             job = _job(call, config)
-            result = run(job, cancelled=call.run.cancelled)
+            result = run(job, cancelled=quota or call.run.cancelled)
         except Refused as error:
             raise ToolError("sandbox_refused", str(error)) from None
         changes = tracked.changes() if tracked else ()
         files = tuple(ProducedFile(file.name, file.data) for file in result.files)
         try:
+            if quota is not None and quota.was_over:
+                raise ToolError("limit_exceeded", FULL, data=_shown(result))
             output = _output(result, config, job.limits)
         except ToolError as error:
             error.changes = changes

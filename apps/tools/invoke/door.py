@@ -10,13 +10,14 @@ from django.utils import timezone
 from apps.tools import selectors
 from apps.tools.executors.base import Call, Outcome, ToolError
 from apps.tools.invoke.kinds import executor_for
-from apps.tools.invoke.modes import MUTATING, blocked, simulated
+from apps.tools.invoke.modes import blocked, changing, simulated, simulates
 from apps.tools.invoke.preview import preview_of
 from apps.tools.invoke.question import answer_to, question_about
 from apps.tools.invoke.record import changes_of, store_files
-from apps.tools.invoke.resolve import Resolved, hosts_of, resolve
+from apps.tools.invoke.resolve import Resolved, resolve
 from apps.tools.invoke.surroundings import secrets_of, workspace_of
 from apps.tools.policy.decide import Decision, decide
+from apps.tools.policy.hosts import hosts_of
 from apps.tools.policy.record import call_hash, decided_payload
 from apps.tools.policy.request import CallRequest
 from omni.contracts.errors import ErrorCategory, OmniError
@@ -40,14 +41,14 @@ class Invoker:
         if verdict.decision is None or verdict.decision["effect"] != "allow":
             raise ToolFailed("permission_denied", "No decision allows this call.")
         resolved: Resolved = verdict.prepared
-        changes = request.mode == "dry_run" and resolved.capabilities & MUTATING
-        if changes and not resolved.manifest.get("simulates", False):
+        held_still = request.mode == "dry_run" and changing(resolved.manifest)
+        if held_still and not simulates(resolved.manifest):
             return simulated(resolved, request)
         return _carry_out(resolved, request, context)
 
     def _judge(self, request: ToolRequest, resolved: Resolved, context: RunContext) -> Verdict:
-        asked = _asked(request, resolved, context)
         policies = [*selectors.policies_of(request.facts.project_id), *_granted(request, context)]
+        asked = _asked(request, resolved, context, policies)
         decision = blocked(request, resolved) or _decided(request, policies, asked)
         hashed = call_hash(
             tool=resolved.name,
@@ -89,7 +90,9 @@ def _decided(request: ToolRequest, policies: list[Policy], asked: CallRequest) -
     return selectors.rulebook_of(request.facts.project_id).decide(asked)
 
 
-def _asked(request: ToolRequest, resolved: Resolved, context: RunContext) -> CallRequest:
+def _asked(
+    request: ToolRequest, resolved: Resolved, context: RunContext, policies: list[Policy]
+) -> CallRequest:
     facts, manifest = request.facts, resolved.manifest
     return CallRequest(
         tool=resolved.name,
@@ -106,7 +109,20 @@ def _asked(request: ToolRequest, resolved: Resolved, context: RunContext) -> Cal
         mode=request.mode,
         run_id=str(context.run_id),
         hosts=hosts_of(manifest, request.arguments),
+        spent_share=_spent_share(policies, request.spent),
     )
+
+
+def _spent_share(policies: list[Policy], spent: dict[str, float]) -> float:
+    """The largest share that is spent of any budget in force."""
+    shares = [0.0]
+    for budget in _budgets(policies):
+        bounds = {unit: float(budget[unit]) for unit in ("steps", "seconds", "tokens")
+                  if unit in budget}  # fmt: skip
+        for unit, limit in bounds.items():
+            used = spent.get(f"{budget['per']}:{unit}", 0.0)
+            shares.append(min(used / limit, 1.0) if limit else 1.0)
+    return max(shares)
 
 
 def _granted(request: ToolRequest, context: RunContext) -> list[Policy]:
@@ -177,7 +193,7 @@ def _carry_out(resolved: Resolved, request: ToolRequest, context: RunContext) ->
     made = () if call.dry_run else changes_of(outcome.changes, request.call_id, context)
     return ToolOutcome(
         output=outcome.output,
-        simulated=call.dry_run and bool(resolved.capabilities & MUTATING),
+        simulated=call.dry_run and bool(changing(resolved.manifest)),
         artifacts=store_files(outcome.files, context),
         changes=made,
     )

@@ -10,12 +10,15 @@ from typing import Any, Literal
 from apps.tools.invoke.resolve import Resolved
 from apps.tools.policy.decide import Decision
 from apps.tools.policy.request import CallRequest
+from omni.contracts.canonical import canonical
 from omni.contracts.ports import Question, ToolRequest
 from omni.contracts.types.policy import Policy
 
 APPROVE, FOR_RUN, FOR_PROJECT, REJECT = "approve", "approve_run", "approve_project", "reject"
 OPTIONS = (APPROVE, FOR_RUN, FOR_PROJECT, REJECT)
 EXPIRES_SECONDS = 24 * 3600
+# An event holds 64 KiB; the arguments come first, the picture of the change only if it fits.
+MAX_DETAIL = 56 * 1024
 # The strictest of several policies counts.
 STRICTNESS: tuple[Literal["cancel", "fail", "deny"], ...] = ("cancel", "fail", "deny")
 SUBJECTS = ("path", "url", "command", "query", "text")
@@ -44,7 +47,7 @@ def question_about(
     }
     if asked.hosts:
         detail["hosts"] = list(asked.hosts)
-    if preview:
+    if preview and len(canonical(detail)) + 2 * len(preview) < MAX_DETAIL:
         detail["preview"] = preview
     if resolved.manifest.get("editable", False):
         detail["editable"] = True

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
 from apps.tools import selectors
 from apps.tools.executors.base import ToolError
@@ -74,29 +72,6 @@ def _found(request: ToolRequest) -> ToolVersion:
         return selectors.pinned_tool(project, request.tool, pin["sha256"])
     except NotFound as error:
         raise ToolError("misconfigured", str(error), data=error.data) from None
-
-
-def hosts_of(manifest: ToolManifest, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The hosts that a call would reach: declared by the manifest or named by an address."""
-    executor = manifest["executor"]
-    if executor["kind"] == "sandbox_job":
-        return tuple(executor["config"].get("egress", []))
-    if executor["kind"] == "openapi_proxy":
-        return _host(executor["config"]["base_url"])
-    if executor["kind"] == "mcp_remote":
-        scopes = (scope.partition(":") for scope in manifest["scopes"])
-        return tuple(host for name, _, host in scopes if name == "network.egress" and host)
-    if executor["kind"] == "inproc_safe" and "network_egress" in manifest["capabilities"]:
-        return _host(str(arguments.get("url", "")))
-    return ()
-
-
-def _host(url: str) -> tuple[str, ...]:
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
-    return (host.lower(),) if host else ()
 
 
 def _check_input(request: ToolRequest, resolved: Resolved) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
+from apps.tools.policy.hosts import hosts_of
 from omni.contracts.types.shapes import Capability, Mode, Risk
 from omni.contracts.types.tool_manifest import ToolManifest
 
@@ -53,16 +53,5 @@ class CallRequest:
             capabilities=tuple(manifest["capabilities"]),
             risk=manifest["risk"],
             arguments=arguments,
-            **{"hosts": declared_hosts(manifest), **about},
+            **{"hosts": hosts_of(manifest, arguments), **about},
         )
-
-
-def declared_hosts(manifest: ToolManifest) -> tuple[str, ...]:
-    """Hosts that a tool reaches whatever it is called with."""
-    executor = manifest["executor"]
-    if executor["kind"] == "sandbox_job":
-        return tuple(executor["config"].get("egress", ()))
-    if executor["kind"] == "openapi_proxy":
-        host = urlsplit(executor["config"]["base_url"]).hostname
-        return (host,) if host else ()
-    return ()
