@@ -46,6 +46,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/artifacts/<slug:sha256>", artifacts.download, name="artifact"),
     path("runs/<uuid:run_id>/cancel", actions.cancel, name="run_cancel"),
     path("runs/<uuid:run_id>/resume", actions.resume, name="run_resume"),
+    path("runs/<uuid:run_id>/rollback", actions.rollback, name="run_rollback"),
     path("runs/<uuid:run_id>/retry", actions.retry, name="run_retry"),
     path("approvals/", approvals.approval_list, name="approval_list"),
     path("approvals/rows", approvals.approval_rows, name="approval_rows"),

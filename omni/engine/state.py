@@ -36,7 +36,7 @@ class Usage:
     tool_calls: int = 0
 
 
-SHAPE = 2
+SHAPE = 3
 """Grows when folding changes; a kept state of another shape is folded anew."""
 
 
@@ -72,6 +72,7 @@ class RunState:
     artifacts: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     errors: int = 0
+    changed_files: int = 0
 
     @property
     def is_terminal(self) -> bool:
@@ -253,6 +254,10 @@ def _step_finished(state: RunState, payload: dict[str, Any]) -> None:
     state.steps_done += 1
 
 
+def _workspace_changed(state: RunState, payload: dict[str, Any]) -> None:
+    state.changed_files += 1
+
+
 def _artifact_ref(state: RunState, payload: dict[str, Any]) -> None:
     state.artifacts.append(payload["sha256"])
 
@@ -266,6 +271,7 @@ _HANDLERS = {
     "tool_result": _tool_result,
     "tool_error": _tool_error,
     "artifact_ref": _artifact_ref,
+    "workspace_changed": _workspace_changed,
     "state_changed": _state_changed,
     "cancel_requested": _cancel_requested,
     "approval_requested": _approval_requested,

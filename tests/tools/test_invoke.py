@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from apps.registry.models import Project, User
 from apps.runs import eventlog
@@ -437,3 +438,29 @@ def test_a_question_with_a_wrong_detail_does_not_keep_others_from_expiring(
             actor=user, thread=thread, run_kind="script", input={"actions": [ask]}
         ))  # fmt: skip
     assert expire_approvals() == 2
+
+
+@pytest.mark.req("TOOL-8", "MCP-3", "UI-6")
+def test_trying_a_tool_and_rolling_back_on_pages(
+    client: Client, plan: Plan, user: User, thread: Thread
+) -> None:
+    client.force_login(user)
+    page = f"/projects/{thread.project.slug}/tools/filesystem.write_file/try"
+    form = client.get(page)
+    assert form.status_code == 200 and b"arg-path" in form.content
+    wrong = client.post(page, {"arg-path": "a.txt", "mode": "normal"})
+    assert wrong.status_code == 422 and b"required" in wrong.content
+    run_id = uuid.uuid4()
+    entered = {"arg-path": "a.txt", "arg-text": "one", "mode": "normal", "run_id": str(run_id)}
+    for _ in range(2):
+        assert client.post(page, entered).status_code == 302
+    run = Run.objects.get()
+    assert run.pk == run_id
+    shown = done(run, user)
+    about = client.get(f"/runs/{shown.pk}")
+    assert b"Roll back" in about.content
+    assert b"Roll back" in client.get(f"/runs/{shown.pk}/rollback").content
+    assert client.post(f"/runs/{shown.pk}/rollback").status_code == 302
+    undoing = Run.objects.exclude(pk=run_id).get()
+    assert done(undoing, user).status == "done"
+    assert not (workspace_of(shown.thread_id) / "a.txt").exists()

@@ -15,6 +15,7 @@ from apps.registry.roles import Permission
 from apps.registry.views.doors import signed_in, status_of, submit
 from apps.runs.forms import CancelForm, RetryForm
 from apps.runs.models import Run
+from apps.runs.services.rollback import roll_back
 from apps.runs.services.runs import cancel_run, resume_run, retry_run
 from apps.runs.views.doors import run_page
 from omni.contracts.errors import Conflict
@@ -91,6 +92,29 @@ def retry(request: HttpRequest, run: Run) -> HttpResponse:
         message="A new run starts with the same input, beside this one. Tools that changed "
         "something may change it again.",
         confirm_label="Start again",
+    )
+
+
+@run_page
+@require_http_methods(["GET", "POST"])
+def rollback(request: HttpRequest, run: Run) -> HttpResponse:
+    user = signed_in(request)
+    require(user, Permission.OPERATE, run.project)
+    if request.method == "POST":
+        try:
+            undoing = roll_back(actor=user, run=run)
+        except Conflict as error:
+            messages.error(request, str(error))
+            return redirect("runs:run_detail", run.pk)
+        messages.success(request, "This run puts the files back.")
+        return redirect("runs:run_detail", undoing.pk)
+    return _ask(
+        request,
+        run,
+        title="Roll back its changes?",
+        message="Another run puts the files back as they were before. A file that somebody has "
+        "changed since is left alone, and the policy decides as for any run.",
+        confirm_label="Roll back",
     )
 
 
