@@ -98,7 +98,7 @@ def _field(name: str, schema: dict[str, Any], *, required: bool) -> forms.Field:
     if isinstance(schema.get("enum"), list):
         return _choice(schema["enum"], common)
     if kind == "boolean":
-        return forms.NullBooleanField(**{**common, "required": False})
+        return _choice([True, False], common, words={True: "Yes", False: "No"})
     if kind == "integer":
         return forms.IntegerField(**common)
     if kind == "number":
@@ -122,8 +122,10 @@ def _text(schema: dict[str, Any], common: dict[str, Any]) -> forms.Field:
     return forms.CharField(strip=False, widget=widget, **common)
 
 
-def _choice(values: list[Any], common: dict[str, Any]) -> forms.Field:
-    choices = [(json.dumps(value), str(value)) for value in values]
+def _choice(
+    values: list[Any], common: dict[str, Any], words: dict[Any, str] | None = None
+) -> forms.Field:
+    choices = [(json.dumps(value), (words or {}).get(value, str(value))) for value in values]
     if not common["required"]:
         choices.insert(0, ("", "–"))
     if common["initial"] is not None:

@@ -64,6 +64,19 @@ def _asked(payload: dict[str, Any]) -> str:
     return f"{payload['title']} → omni approvals answer {payload['approval_id']} {options}"
 
 
+def _decided(payload: dict[str, Any]) -> str:
+    rule = f" ({payload['policy']}: {payload['rule']})" if payload.get("rule") else ""
+    return f"{payload['effect']} {payload['tool']}{rule}: {payload['reason']}"
+
+
+def _edited(payload: dict[str, Any]) -> str:
+    return f"{payload['change']} {payload['path']}"
+
+
+def _spent(payload: dict[str, Any]) -> str:
+    return _compact(payload["amount"])
+
+
 def _file(payload: dict[str, Any]) -> str:
     return f"{payload.get('name', '')} {payload['size']} bytes {payload['sha256']}".strip()
 
@@ -82,6 +95,10 @@ _TELLERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "tool_error": _failed,
     "model_error": _failed,
     "artifact_ref": _file,
+    "policy_decided": _decided,
+    "workspace_changed": _edited,
+    "budget_reserved": _spent,
+    "budget_settled": _spent,
     "state_changed": _changed,
     "approval_requested": _asked,
     "approval_answered": lambda payload: str(payload["answer"]),
