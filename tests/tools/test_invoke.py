@@ -13,11 +13,13 @@ from apps.registry.models import Project, User
 from apps.runs import eventlog
 from apps.runs.drive.driver import advance
 from apps.runs.eventlog import Event
+from apps.runs.eventlog.project import rebuild
 from apps.runs.models import Approval, Run, Thread
 from apps.runs.services.approvals import answer_approval, expire_approvals
 from apps.runs.services.leases import take_lease
 from apps.runs.services.rollback import roll_back
-from apps.runs.services.runs import create_run, create_thread
+from apps.runs.services.runs import cancel_run, create_run, create_thread
+from apps.runs.services.settle import settle_ended
 from apps.tools.invoke import Invoker
 from apps.tools.invoke.surroundings import workspace_of
 from apps.tools.models import ProjectRule
@@ -464,3 +466,21 @@ def test_trying_a_tool_and_rolling_back_on_pages(
     undoing = Run.objects.exclude(pk=run_id).get()
     assert done(undoing, user).status == "done"
     assert not (workspace_of(shown.thread_id) / "a.txt").exists()
+
+
+@pytest.mark.req("RUN-7")
+def test_approvals_are_derived_anew_from_events(plan: Plan, user: User) -> None:
+    answered, waiting, stopped = plan(write("a.txt")), plan(write("b.txt")), plan(write("c.txt"))
+    done(answered, user)
+    drive(waiting)
+    drive(stopped)
+    cancel_run(actor=user, run=stopped)
+    settle_ended(stopped.pk)
+    rows = list(Approval.objects.order_by("pk").values())
+    assert {row["state"] for row in rows} == {"answered", "pending", "withdrawn"}
+    for run in (answered, waiting, stopped):
+        assert rebuild(run.pk)
+    assert list(Approval.objects.order_by("pk").values()) == rows
+    Approval.objects.filter(run=answered).update(answer="reject")
+    assert not rebuild(answered.pk)
+    assert list(Approval.objects.order_by("pk").values()) == rows

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
+
+from django.db import transaction
 
 from apps.runs.eventlog.envelope import Event
 from apps.runs.models.approval import Approval
@@ -22,6 +25,26 @@ def apply_to_approvals(events: list[Event]) -> None:
             _requested(event, event.payload)
         elif event.name in ("approval_answered", "approval_expired"):
             _settled(event, event.payload)
+
+
+@transaction.atomic
+def rebuild_approvals(run_id: uuid.UUID, events: Iterable[Event]) -> bool:
+    """Throw the rows of a run away and derive them anew; answers whether they had been right."""
+    run = Run.objects.select_for_update().get(pk=run_id)
+    rows = Approval.objects.filter(run=run).order_by("pk")
+    before = list(rows.values())
+    rows.delete()
+    apply_to_approvals([event for event in events if event.name in NAMES])
+    if run.settled:
+        withdraw(run)
+    return before == list(rows.values())
+
+
+def withdraw(run: Run) -> None:
+    """A run that has ended needs no answer any more."""
+    Approval.objects.filter(run=run, state=Approval.State.PENDING).update(
+        state=Approval.State.WITHDRAWN, settled_at=run.ended_at
+    )
 
 
 def _requested(event: Event, payload: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import uuid
 
 from django.db import connection
 
+from apps.runs.eventlog.approvals import rebuild_approvals
 from apps.runs.eventlog.read import read_all
 from apps.runs.models.projection import Projection
 from omni.contracts.canonical import canonical
@@ -52,4 +53,5 @@ def rebuild(run_id: uuid.UUID) -> bool:
     fresh = fold_from_scratch(run_id)
     Projection.objects.filter(pk=run_id).delete()
     save_projection(run_id, fresh)
-    return before is None or before == canonical(fresh.as_json())
+    same_rows = rebuild_approvals(run_id, read_all(run_id))
+    return same_rows and (before is None or before == canonical(fresh.as_json()))

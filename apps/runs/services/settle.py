@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from apps.runs import eventlog, wakeup
 from apps.runs.eventlog import RunEnded, system
+from apps.runs.eventlog.approvals import withdraw
 from apps.runs.eventlog.project import load_state
-from apps.runs.models import Approval, Run
+from apps.runs.models import Run
 from apps.runs.services.runs import cancel_run
 from omni.engine.lifecycle import TERMINAL
 
@@ -25,9 +25,7 @@ def settle_ended(run_id: uuid.UUID) -> bool:
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.status not in TERMINAL or run.settled:
         return False
-    Approval.objects.filter(run=run, state=Approval.State.PENDING).update(
-        state=Approval.State.WITHDRAWN, settled_at=Now()
-    )
+    withdraw(run)
     for child in run.children.exclude(status__in=TERMINAL):
         cancel_run(actor=None, run=child, reason="the parent run has ended")
     if run.parent_id is not None:
