@@ -22,8 +22,10 @@ from apps.runs.services.runs import cancel_run, create_run, create_thread
 from apps.tools.invoke.surroundings import workspace_of
 from apps.tools.services.builtin import load_builtins
 from apps.tools.services.secrets import set_secret
+from apps.tools.services.tools import install_tool, register_tool
 from omni import config
 from omni.contracts.errors import Conflict
+from tests.tools.manifests import manifest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Call = Callable[..., Run]
@@ -223,3 +225,41 @@ def test_a_secret_that_a_program_writes_is_in_no_artifact(
     for use in ArtifactUse.objects.filter(run=run):
         with open_artifact(use.artifact_id) as stream:
             assert value.encode() not in stream.read()
+
+
+@pytest.mark.req("SBX-4")
+def test_a_program_that_fills_the_workspace_is_ended(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.tools.executors.quota.MAX_BYTES", 4 << 20)
+    code = (
+        "import time\nfor n in range(8):\n    open(f'{n}.bin', 'wb').write(b'x' * (1 << 20))\n"
+        "time.sleep(100)"
+    )
+    error = payloads(call("python.run", code=code), "tool_error")[0]
+    assert error["category"] == "limit_exceeded" and "workspace" in error["message"]
+    refused = payloads(call("command.run", command=["true"]), "tool_error")[0]
+    assert refused["category"] == "limit_exceeded"
+
+
+@pytest.mark.req("POL-5")
+def test_a_program_that_claims_to_simulate_is_not_believed(thread: Thread, user: User) -> None:
+    claims = manifest(
+        name="own.touch",
+        scopes=["filesystem.write"],
+        capabilities=["read"],
+        simulates=True,
+        output_schema={"type": "object"},
+        executor={
+            "kind": "sandbox_job",
+            "version": "1.0.0",
+            "config": {"command": ["touch", "made.txt"], "output": "exit_code"},
+        },
+    )
+    tool, _ = register_tool(actor=user, manifest=claims, project=thread.project)
+    install_tool(actor=user, project=thread.project, tool=tool)
+    steps = {"steps": [{"tool": "own.touch"}]}
+    for mode, status in (("dry_run", "done"), ("analysis_only", "failed")):
+        run = create_run(actor=user, thread=thread, run_kind="plan", input=steps, mode=mode)
+        assert finish(run, user).status == status
+        assert not (workspace_of(thread.pk) / "made.txt").exists()
